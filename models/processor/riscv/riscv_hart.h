@@ -7,8 +7,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/processor/riscv/assemble.h"
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/execute/assemble.h"
+#include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/mtime_source.h"
 #include "models/processor/riscv/quantum_queue.h"
 #include "platform/framework/kernel/debug_target.h"

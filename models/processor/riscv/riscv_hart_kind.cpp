@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/kind_tables.h"
-#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/riscv_hart.h"
 #include "platform/framework/config/document.h"
 #include "platform/framework/netlist/kind_table.h"

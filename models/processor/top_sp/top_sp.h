@@ -6,7 +6,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/mtime_source.h"
 #include "models/processor/riscv/riscv_hart.h"
 #include "models/soc/notification_queue/notifying_module.h"

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "models/kind_tables.h"
-#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/top_sp/top_sp.h"
 #include "platform/framework/netlist/kind_table.h"
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/processor/riscv/back_end.h"
-#include "models/processor/riscv/commit_log.h"
+#include "models/processor/riscv/debug/commit_log.h"
+#include "models/processor/riscv/decode/back_end.h"
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/exec_harts.h"
 #include "platform/app/commands/growing_file.h"

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "models/misuse_rules.h"
-#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/riscv_hart.h"
 #include "models/processor/riscv/translate/translate.h"
 #include "platform/framework/loader/elf.h"

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <memory>
 
-#include "models/processor/riscv/assemble.h"
-#include "models/processor/riscv/decode.h"
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/decode/decode.h"
+#include "models/processor/riscv/execute/assemble.h"
+#include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/translate/translate.h"
 #include "tests/integration/riscv_diff/program.h"
 #include "tests/support/fuzz.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "models/processor/riscv/decode.h"
+#include "models/processor/riscv/decode/decode.h"
 #include "tests/integration/riscv_diff/machines.h"
 
 namespace trn::riscv::test {

@@ -14,8 +14,8 @@
 #include <optional>
 #include <span>
 
-#include "models/processor/riscv/assemble.h"
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/execute/assemble.h"
+#include "models/processor/riscv/hart/hart.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::riscv::test {

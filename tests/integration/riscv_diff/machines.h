@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/processor/riscv/isa.h"
+#include "models/processor/riscv/decode/isa.h"
 
 namespace trn::riscv::test {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "models/processor/riscv/decode.h"
+#include "models/processor/riscv/decode/decode.h"
 
 namespace trn::riscv::test {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/jump_emitter.h"
 
 namespace trn::riscv::translate {

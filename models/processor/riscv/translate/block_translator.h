@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/processor/riscv/code_cache.h"
+#include "models/processor/riscv/decode/code_cache.h"
 #include "models/processor/riscv/translate/memory_emitter.h"
 #include "models/processor/riscv/translate/options.h"
 #include "models/processor/riscv/translate/register_emitter.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/checked_run.h"
 #include "models/processor/riscv/translate/first_error.h"
 

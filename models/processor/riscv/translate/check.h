@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/processor/riscv/op.h"
+#include "models/processor/riscv/decode/op.h"
 
 namespace trn::riscv::translate {
 

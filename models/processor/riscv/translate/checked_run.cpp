@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/difference.h"
 
 namespace trn::riscv::translate {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/translate/reference.h"
 #include "models/processor/riscv/translate/translator.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "models/processor/riscv/csr_state.h"
-#include "models/processor/riscv/isa.h"
+#include "models/processor/riscv/decode/isa.h"
+#include "models/processor/riscv/privileged/csr_state.h"
 
 namespace trn::riscv::translate {
 

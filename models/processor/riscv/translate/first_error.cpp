@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "models/processor/riscv/decode.h"
+#include "models/processor/riscv/decode/decode.h"
 
 namespace trn::riscv::translate {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 
 namespace trn::riscv::translate {
 

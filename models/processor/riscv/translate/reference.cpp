@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/memory_emitter.h"
 
 namespace trn::riscv::translate {

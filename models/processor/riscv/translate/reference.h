@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "models/processor/riscv/block.h"
+#include "models/processor/riscv/decode/block.h"
 #include "models/processor/riscv/translate/shared_code.h"
 
 namespace trn::riscv::translate {

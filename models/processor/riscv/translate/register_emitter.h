@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "models/processor/riscv/decode.h"
+#include "models/processor/riscv/decode/decode.h"
 #include "models/processor/riscv/translate/registers.h"
 
 namespace trn::riscv::translate {

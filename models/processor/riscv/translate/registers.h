@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "models/processor/riscv/isa.h"
+#include "models/processor/riscv/decode/isa.h"
 
 namespace trn::riscv::translate {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/jump_emitter.h"
 
 namespace trn::riscv::translate {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/translate/registers.h"
 
 namespace trn::riscv::translate {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "models/processor/riscv/threaded.h"
+#include "models/processor/riscv/execute/threaded.h"
 #include "models/processor/riscv/translate/block_translator.h"
 #include "models/processor/riscv/translate/jump_emitter.h"
 #include "platform/framework/log.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/processor/riscv/code_cache.h"
+#include "models/processor/riscv/decode/code_cache.h"
 #include "models/processor/riscv/translate/code_region.h"
 #include "models/processor/riscv/translate/options.h"
 #include "models/processor/riscv/translate/perf_map.h"

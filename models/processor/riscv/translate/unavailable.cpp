@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For builds on other hosts, or without AsmJit.
-#include "models/processor/riscv/back_end.h"
+#include "models/processor/riscv/decode/back_end.h"
 #include "models/processor/riscv/translate/translate.h"
 #include "platform/framework/log.h"
 

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "models/processor/riscv/assemble.h"
-#include "models/processor/riscv/csrs.h"
-#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/execute/assemble.h"
+#include "models/processor/riscv/hart/csrs.h"
+#include "models/processor/riscv/hart/hart.h"
 
 namespace trn::riscv::test {
 

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/processor/riscv/hart/hart.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "models/processor/riscv/debug/commit_log.h"
+#include "models/processor/riscv/decode/back_end.h"
+
+namespace trn::riscv {
+
+namespace {
+
+/// Number of code pages that a hart may hold before it releases all.
+constexpr std::size_t max_held_pages = 4096;
+
+/// Instructions of a block (assemble.cpp).
+constexpr i64 longest_block = 64;
+
+}  // namespace
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no base classes: the offset is fixed
+const std::size_t hart::offset_of_registers = offsetof(hart, x);
+#pragma GCC diagnostic pop
+
+hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code,
+           std::shared_ptr<reservations> shared)
+    : cfg_(cfg), bus_(memory), code_(std::move(code)), reservations_(std::move(shared)) {
+    reset();
+}
+
+hart::~hart() {
+    reservations_->remove(reservation_);
+}
+
+void hart::reset() {
+    x.fill(0);
+    f.fill(0);
+    csr = {};
+    protection.reset();
+    watch.reset();
+    horizon_ = unretired_ = 0;
+    exec.budget = cut_ = 0;
+    run_ends_ = false;
+    was_reset_ = true;
+    exec.at = nullptr;
+    reservations_->remove(reservation_);
+    reservation_ = {};
+    timer_line_ = false;
+    bus_.wake_at(~u64{0});
+    waiting_ = careful_ = false;
+    debug_.set_completes_wfi(false);
+    pc_ = cfg_.reset_vector;
+    change_mode(privilege::machine);
+    forget_translations();
+    attention_ = true;
+}
+
+// --- Execution
+
+u64 hart::run(u64 instructions, u64 quantum) {
+    begin_turn();
+    const u64 start = ticks();
+    constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
+    quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
+    was_reset_ = false;
+    cut_ = 0;  // left by an earlier run that was interrupted or halted at its end
+    exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
+    horizon_ = start + static_cast<u64>(exec.budget);
+    while (exec.budget > 0) {
+        if (attention_ && !serve()) break;
+        if (careful_ || debug_.is_stepping() || always_alone_)
+            step();
+        else
+            run_blocks();
+        exec.budget += cut_;
+        horizon_ += static_cast<u64>(std::exchange(cut_, 0));
+        if (was_reset_) return ticks();
+        if (std::exchange(run_ends_, false)) break;
+    }
+    end_turn();
+    return ticks() - start;
+}
+
+/// Stores to words that other harts have reserved take the slow path in this turn.
+void hart::begin_turn() {
+    const bool observed = reservations_->begin_turn(reservation_);
+    if (observed || observed_) mmu_.forget_data();
+    observed_ = observed;
+}
+
+void hart::end_turn() {
+    if (reservation_.size == 0) return;
+    reservation_.is_old = waiting_ || ticks() - reservation_.taken_at > reservations::max_age;
+    reservations_->hold(reservation_);
+}
+
+/// Executes blocks; at the end of an exact run, single instructions.
+void hart::run_blocks() {
+    if (!cfg_.exact_runs) return run_operations(nullptr, pc_, 0);
+    if (exec.budget <= longest_block) return step();
+    exec.budget -= longest_block;
+    horizon_ -= static_cast<u64>(longest_block);
+    run_operations(nullptr, pc_, 0);
+    exec.budget += longest_block;
+    horizon_ += static_cast<u64>(longest_block);
+}
+
+void hart::run_operations(const op* first, u64 acc, u64 page) {
+    const handler start = first == nullptr ? code_->decoder().jump : first->run;
+    start(*this, first, acc, exec.budget, page, exec.space);
+    while (flow_.next != nullptr) {
+        const op* const next = std::exchange(flow_.next, nullptr);
+        next->run(*this, next, flow_.acc, flow_.budget, flow_.page, flow_.space);
+    }
+}
+
+void hart::hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space) {
+    flow_ = {next, acc, budget, page, space};
+}
+
+void hart::step() {
+    const u64 pc = pc_;
+    careful_ = false;
+    if (debug_.takes_breakpoint(pc)) return halt({stop_reason::breakpoint});
+    alone_ = true;
+    execute_alone(pc);
+    alone_ = false;
+    if (const auto why = debug_.end_instruction()) halt(*why);
+}
+
+void hart::execute_alone(u64 pc) {
+    const privilege mode = mode_;
+    u32 bits = 0;
+    exec.raised = fetch(pc, bits);
+    if (was_reset_) return;
+    if (exec.raised) {
+        --exec.budget;
+        enter_fault(pc);
+        return;
+    }
+    const decoded d = decode(bits, cfg_.extensions);
+    if (log_ != nullptr) log_->begin();
+    if (const auto* const all = function_names::active())
+        if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
+    execute_one(d);
+    end_with_quantum();  // the instruction may have accessed the bus
+
+    // Stopped before the access: nothing was executed.
+    if (debug_.has_hit() || was_reset_) return;
+    if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
+    if (coverage::active() != nullptr) record(pc, d);
+}
+
+bool hart::execute_one(const decoded& d) {
+    code_->decoder().one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
+    trapped_ = false;
+    const i64 rest = exec.budget - 1;
+    horizon_ -= static_cast<u64>(rest);
+    exec.budget = 1;
+    run_operations(scratch_.first(), 0, pc_ & ~u64{4095});
+    horizon_ += static_cast<u64>(rest);
+    exec.budget += rest;
+    return !trapped_ && !debug_.has_hit();
+}
+
+/// Records coverage of an instruction that was executed alone.
+void hart::record(u64 pc, const decoded& d) const {
+    u8* const marks = coverage::active()->marks(pc, d.bits);
+    if (marks == nullptr) return;
+    *marks |= coverage::ran;
+    if (d.definition == nullptr || d.definition->then != flow::branch || trapped_) return;
+    *marks |= pc_ == pc + d.length() ? coverage::passed : coverage::taken;
+}
+
+bool hart::serve() {
+    attention_ = halted() || waiting_;
+    if (halted()) return false;
+    if (waiting_) {
+        if ((pending() & csr.mie) == 0) return false;
+        waiting_ = attention_ = false;
+    }
+    if (const u64 lines = takeable(); lines != 0) {
+        // Priv. 3.1.9: external before software before timer, machine before supervisor.
+        constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
+                                   interrupt::machine_timer,       interrupt::supervisor_external,
+                                   interrupt::supervisor_software, interrupt::supervisor_timer};
+        for (const interrupt line : order) {
+            if ((lines & bit(line)) == 0) continue;
+            enter_trap(u64{1} << 63 | static_cast<u64>(line), 0, pc_);
+            break;
+        }
+    }
+    return true;
+}
+
+const op* hart::find_code(u64 pc) {
+    const u64 page = pc & ~u64{4095};
+    fetch_entry& e = exec.space->fetch_at(pc);
+    if (e.tag != page) {
+        careful_ = true;  // cleared if the whole page can be executed as blocks
+        u64 pa = 0;
+        if (!watched_in_page(page, access::fetch).is_empty()) return nullptr;
+        const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
+        if (mmu_.has_used_bus()) end_with_quantum();
+        if (unmapped || was_reset_) return nullptr;
+        if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
+            return nullptr;
+        const u8* const host = mmu_.direct(pa, 4096, access::fetch);
+        if (host == nullptr) {
+            e = {page, nullptr};  // until forget_direct()
+            return nullptr;
+        }
+        careful_ = false;
+        if (held_.size() >= max_held_pages) invalidate_code();
+        held_.push_back(code_->find(host, cfg_.extensions, debug_.breakpoints_in_page(page)));
+        if (auto* const all = coverage::active()) held_.back()->record(*all, page);
+        if (const auto* const all = function_names::active())
+            held_.back()->name_functions(*all, page);
+        e = {page, held_.back().get()};
+    }
+    if (e.page == nullptr || ((pc & 2) != 0 && !cfg_.extensions.has(extension::c))) {
+        careful_ = true;
+        return nullptr;
+    }
+    const op* const target = e.page->at(static_cast<u32>(pc - page));
+    exec.space->jump_at(pc) = {pc, target};
+    return target;
+}
+
+u64 hart::pc_of(const op* o) const {
+    return exec.page + slot_of(o).offset;
+}
+
+// --- Time
+
+u64 hart::cycles() const {
+    return ticks();
+}
+u64 hart::retired() const {
+    return ticks() - unretired_;
+}
+
+/// Withholds the budget of all quanta except the current block's.
+void hart::withhold_other_quanta() {
+    const i64 others = (exec.budget - 1) / quantum_ * quantum_;
+    exec.budget -= others;
+    horizon_ -= static_cast<u64>(others);
+}
+
+void hart::stop_soon() {
+    end_with_quantum();
+    if (exec.budget <= 0) return;
+    cut_ += exec.budget;
+    horizon_ -= static_cast<u64>(exec.budget);
+    exec.budget = 0;
+}
+
+void hart::end_run() {
+    run_ends_ = true;
+    stop_soon();
+}
+
+void hart::stall(u64 instructions) {
+    if (was_reset_) return;
+    exec.budget -= static_cast<i64>(instructions);
+    unretired_ += instructions;
+}
+
+// --- Interrupts
+
+void hart::drive(interrupt line, bool level) {
+    lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
+    interrupts_changed();
+}
+
+u64 hart::pending() const {
+    if ((csr.menvcfg & envcfg::stce) == 0) return lines_ | csr.software_mip;
+    constexpr u64 stip = bit(interrupt::supervisor_timer);
+    return lines_ | (csr.software_mip & ~stip) | (timer_line_ ? stip : 0);
+}
+
+void hart::update_timer() {
+    const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
+    timer_line_ = enabled && bus_.time() >= csr.stimecmp;
+    end_with_quantum();
+    bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
+    interrupts_changed();
+}
+
+/// Enabled, pending interrupts for the most privileged mode that can take one now.
+u64 hart::takeable() const {
+    const u64 ready = pending() & csr.mie;
+    if (ready == 0) return 0;
+    const bool machine_takes = mode_ < privilege::machine || (csr.mstatus & mstatus::mie) != 0;
+    if (const u64 lines = ready & ~csr.mideleg; machine_takes && lines != 0) return lines;
+    const bool supervisor_takes =
+        mode_ < privilege::supervisor ||
+        (mode_ == privilege::supervisor && (csr.mstatus & mstatus::sie) != 0);
+    return supervisor_takes ? ready & csr.mideleg : 0;
+}
+
+void hart::interrupts_changed() {
+    if (takeable() == 0) return;
+    attention_ = true;
+    stop_soon();
+}
+
+void hart::wait_for_interrupt() {
+    // Debug spec 4.4: a single-stepped WFI does not stall.
+    if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
+    waiting_ = attention_ = true;
+    stop_soon();
+}
+
+// --- Modes and caches
+
+void hart::change_mode(privilege mode) {
+    mode_ = mode;
+    exec.space = &mmu_.enter(mode);
+    update_data_context();
+}
+
+void hart::update_data_context() {
+    u64 context = csr.mstatus & (mstatus::mprv | mstatus::sum | mstatus::mxr);
+    if ((context & mstatus::mprv) != 0) context |= csr.mstatus & mstatus::mpp;
+    if (std::exchange(data_context_, context) != context) mmu_.forget_data();
+}
+
+void hart::forget_translations() {
+    mmu_.forget_data();
+    invalidate_code();
+}
+
+void hart::invalidate_code() {
+    mmu_.forget_code();
+    held_.clear();
+}
+
+void hart::forget_direct(u64 first, u64 last) {
+    mmu_.forget_direct(first, last);
+    forget_translations();
+}
+
+void hart::fence_vma() {
+    forget_translations();
+}
+void hart::protection_changed() {
+    forget_translations();
+}
+
+void hart::triggers_changed() {
+    watching_data_ = debug_.watches_data() || watch.armed();
+    if (watching_data_ && back_end::chosen() != nullptr) back_end::chosen()->expect_watched_bytes();
+    forget_translations();
+}
+
+void hart::log_commits(commit_log* log) {
+    log_ = log;
+    always_alone_ = log != nullptr;
+    forget_translations();
+}
+
+u64 hart::footprint() const {
+    return sizeof *this + held_.capacity() * sizeof held_[0] +
+           scratch_.ops.capacity() * sizeof(op) + mmu_.footprint();
+}
+
+// --- Debugger
+
+void hart::halt(const stop& why) {
+    debug_.halt(why);
+    attention_ = true;
+    stop_soon();
+}
+
+void hart::resume(bool one) {
+    debug_.resume(one, pc_);
+    attention_ = careful_ = true;
+    if (one) end_wait();
+}
+
+void hart::end_wait() {
+    waiting_ = false;
+    careful_ = true;
+    debug_.set_completes_wfi(true);
+}
+
+bool hart::leads_to(u64 pc) {
+    u32 bits = 0;
+    debug_read(pc_, {reinterpret_cast<u8*>(&bits), sizeof bits});
+    const decoded d = decode(bits, cfg_.extensions);
+    const u64 next = pc_ + d.length(), there = pc_ + static_cast<u64>(i64{d.imm});
+    switch (d.definition == nullptr ? flow::leave : d.definition->then) {
+    case flow::branch:
+        return pc == there || pc == next;
+    case flow::jump:
+        return pc == there;
+    case flow::jump_register:
+        return pc == ((read_x(d.rs1) + static_cast<u64>(i64{d.imm})) & ~u64{1});
+    default:
+        return pc == next;
+    }
+}
+
+void hart::add_breakpoint(u64 pc) {
+    debug_.add(pc);
+    invalidate_code();
+}
+
+void hart::remove_breakpoint(u64 pc) {
+    debug_.remove(pc);
+    invalidate_code();
+}
+
+void hart::add_watchpoint(const watchpoint& w) {
+    debug_.add(w);
+    triggers_changed();
+}
+
+void hart::remove_watchpoint(const watchpoint& w) {
+    debug_.remove(w);
+    triggers_changed();
+}
+
+void hart::set_pc(u64 pc) {
+    pc_ = pc & ~u64{1};
+    waiting_ = false;
+}
+
+void hart::set_mode(privilege mode) {
+    change_mode(mode);
+    interrupts_changed();
+}
+
+}  // namespace trn::riscv

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/processor/riscv/decode/isa.h"
+
+namespace trn::riscv {
+
+/// Host memory of [first, last] of the physical address space.
+struct direct_memory {
+    u64 first = 1, last = 0;
+    u8* host = nullptr;
+    bool readable = false, writable = false;
+    bool shared = false;  ///< other processes can write it at any time
+
+    bool holds(u64 pa, u64 size) const {
+        return pa >= first && pa + (size - 1) <= last && pa <= last;
+    }
+};
+
+/// The bus interface of a hart. Addresses are physical; `false` means an access fault.
+class hart_bus {
+public:
+    virtual ~hart_bus() = default;
+    virtual bool read(u64 pa, std::span<u8> data) = 0;
+    virtual bool write(u64 pa, std::span<const u8> data) = 0;
+    /// Like read() and write() without side effects, for debuggers.
+    virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
+    virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
+    /// A write by a debugger with side effects, which takes the hart no time.
+    virtual bool poke(u64 pa, std::span<const u8> data) { return debug_write(pa, data); }
+    /// Memory that the hart may access directly until it is invalidated.
+    virtual std::optional<direct_memory> direct(u64 pa) = 0;
+    /// The time CSR.
+    virtual u64 time() = 0;
+    /// Requests hart::time_changed() when time() reaches `time` or is written. Replaces the
+    /// previous request; all ones: never.
+    virtual void wake_at(u64 /*time*/) {}
+    /// The hart enters a function, if function_names are set. A jump back to its first instruction
+    /// counts as an entry.
+    virtual void entered(const std::string& /*function*/) {}
+    /// Name of the hart in messages.
+    virtual std::string describe() const { return {}; }
+};
+
+}  // namespace trn::riscv

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translation of virtual addresses (Sv39, Priv. 4.3-4.4) and of physical addresses to host memory.
+#include "models/processor/riscv/privileged/mmu.h"
+
+#include <cstring>
+
+namespace trn::riscv {
+
+namespace {
+
+namespace pte {
+constexpr u64 v = 1, r = 2, w = 4, x = 8, u = 16, a = 64, d = 128;
+// N, PBMT and reserved bits: their extensions are not implemented.
+constexpr u64 reserved = ~u64{0} << 54;
+constexpr u64 ppn(u64 entry) {
+    return entry >> 10 & ((u64{1} << 44) - 1);
+}
+}  // namespace pte
+
+constexpr std::size_t index_of(privilege mode) {
+    return mode == privilege::machine ? 0 : mode == privilege::supervisor ? 1 : 2;
+}
+
+}  // namespace
+
+/// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are set while menvcfg.ADUE is (Svadu);
+/// otherwise a clear one is a page fault (Svade).
+fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
+    if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(how, va);
+    u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, at = 0;
+    int level = 2;
+    for (;; --level) {
+        at = table + (va >> (12 + 9 * level) & 511) * 8;
+        if (!protection_.allows(at, 8, access::load, privilege::supervisor))
+            return access_fault(how, va);
+        std::array<u8, 8> raw{};
+        if (!read_entry(at, raw)) return access_fault(how, va);
+        std::memcpy(&entry, raw.data(), 8);
+
+        const bool writable_only = (entry & (pte::r | pte::w)) == pte::w;
+        if ((entry & pte::v) == 0 || writable_only || (entry & pte::reserved) != 0)
+            return page_fault(how, va);
+        if ((entry & (pte::r | pte::x)) != 0) break;
+        if (level == 0 || (entry & (pte::a | pte::d | pte::u)) != 0) return page_fault(how, va);
+        table = pte::ppn(entry) << 12;
+    }
+
+    const bool user_page = (entry & pte::u) != 0;
+    if (mode == privilege::user && !user_page) return page_fault(how, va);
+    if (mode == privilege::supervisor && user_page) {
+        const bool allowed = how != access::fetch && (csr_.mstatus & mstatus::sum) != 0;
+        if (!allowed) return page_fault(how, va);
+    }
+    u64 enough = how == access::fetch ? pte::x : how == access::store ? pte::w : pte::r;
+    if (how == access::load && (csr_.mstatus & mstatus::mxr) != 0) enough |= pte::x;
+    if ((entry & enough) == 0) return page_fault(how, va);
+
+    const u64 below = (u64{1} << (9 * level)) - 1;  // page numbers inside a superpage
+    if ((pte::ppn(entry) & below) != 0) return page_fault(how, va);
+    const u64 marked = entry | pte::a | (how == access::store ? pte::d : 0);
+    if (marked != entry && !debugs_) {
+        if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(how, va);
+        if (!set_accessed(at, marked)) return access_fault(how, va);
+    }
+    pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
+    return {};
+}
+
+/// Tables outside of memory are read from the bus, by a debugger without side effects.
+bool mmu::read_entry(u64 at, std::span<u8> raw) {
+    if (const u8* const host = direct(at, raw.size(), access::load)) {
+        std::memcpy(raw.data(), host, raw.size());
+        return true;
+    }
+    if (debugs_) return bus_.debug_read(at, raw);
+    used_bus_ = true;
+    return bus_.read(at, raw);
+}
+
+/// One thread executes all harts, so no other hart changes the entry between read and write.
+bool mmu::set_accessed(u64 at, u64 marked) {
+    if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
+    std::array<u8, 8> raw{};
+    std::memcpy(raw.data(), &marked, 8);
+    u8* const host = direct(at, 8, access::store);
+    if (host == nullptr) {
+        used_bus_ = true;
+        return bus_.write(at, raw);
+    }
+    std::memcpy(host, raw.data(), 8);
+    return true;
+}
+
+bool mmu::debug_translate(u64 va, privilege mode, u64& pa) {
+    debugs_ = true;
+    const bool found = find_mapped(va, mode, pa);
+    debugs_ = false;
+    return found;
+}
+
+bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
+    for (const access how : {access::load, access::fetch, access::store})
+        for (const privilege as : {mode, privilege::user})
+            if (!translate(va, how, as, pa)) return true;
+    return false;
+}
+
+// --- Host pointers
+
+u8* mmu::direct(u64 pa, u64 size, access how) {
+    const u64 key = (pa & ~page_mask) | static_cast<u64>(how);
+    if (refused_.contains(key)) return nullptr;
+    const auto usable = [&](const direct_memory& r) {
+        return r.holds(pa, size) && (how == access::store ? r.writable : r.readable);
+    };
+    for (const auto& r : regions_)
+        if (usable(r)) return r.host + (pa - r.first);
+
+    if (const auto r = bus_.direct(pa); r && usable(*r)) {
+        regions_.push_back(*r);
+        return r->host + (pa - r->first);
+    }
+    if (debugs_) return nullptr;  // a debugger leaves no trace
+    if (refused_.size() == max_refused) {
+        refused_.clear();
+        forget_data();
+    }
+    refused_.insert(key);
+    return nullptr;
+}
+
+const direct_memory* mmu::region(u64 pa) const {
+    for (const auto& r : regions_)
+        if (r.holds(pa, 1)) return &r;
+    return nullptr;
+}
+
+void mmu::forget_direct(u64 first, u64 last) {
+    std::erase_if(regions_, [&](const auto& r) { return r.first <= last && first <= r.last; });
+    refused_.clear();
+}
+
+// --- Caches
+
+address_space& mmu::enter(privilege mode) {
+    auto& space = spaces_[index_of(mode)];
+    if (space == nullptr) space = std::make_unique<address_space>();
+    return *space;
+}
+
+void mmu::forget_data() {
+    for (auto& space : spaces_)
+        if (space != nullptr) space->forget_data();
+}
+
+void mmu::forget_code() {
+    for (auto& space : spaces_)
+        if (space != nullptr) space->forget_code();
+}
+
+u64 mmu::footprint() const {
+    constexpr u64 node = 2 * sizeof(u64);
+    u64 bytes = regions_.capacity() * sizeof regions_[0] + refused_.size() * node +
+                refused_.bucket_count() * sizeof(void*);
+    for (const auto& space : spaces_)
+        if (space != nullptr) bytes += sizeof *space;
+    return bytes;
+}
+
+}  // namespace trn::riscv
