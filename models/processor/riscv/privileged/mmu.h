@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/processor/riscv/decode/op.h"
+#include "models/processor/riscv/privileged/address_space.h"
 #include "models/processor/riscv/privileged/csr_state.h"
 #include "models/processor/riscv/privileged/hart_bus.h"
 #include "models/processor/riscv/privileged/pmp.h"
