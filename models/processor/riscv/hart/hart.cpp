@@ -183,17 +183,7 @@ bool hart::serve() {
         if ((pending() & csr.mie) == 0) return false;
         waiting_ = attention_ = false;
     }
-    if (const u64 lines = takeable(); lines != 0) {
-        // Priv. 3.1.9: external before software before timer, machine before supervisor.
-        constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
-                                   interrupt::machine_timer,       interrupt::supervisor_external,
-                                   interrupt::supervisor_software, interrupt::supervisor_timer};
-        for (const interrupt line : order) {
-            if ((lines & bit(line)) == 0) continue;
-            enter_trap(u64{1} << 63 | static_cast<u64>(line), 0, pc_);
-            break;
-        }
-    }
+    take_interrupt();
     return true;
 }
 
@@ -270,52 +260,6 @@ void hart::stall(u64 instructions) {
     unretired_ += instructions;
 }
 
-// --- Interrupts
-
-void hart::drive(interrupt line, bool level) {
-    lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
-    interrupts_changed();
-}
-
-u64 hart::pending() const {
-    if ((csr.menvcfg & envcfg::stce) == 0) return lines_ | csr.software_mip;
-    constexpr u64 stip = bit(interrupt::supervisor_timer);
-    return lines_ | (csr.software_mip & ~stip) | (timer_line_ ? stip : 0);
-}
-
-void hart::update_timer() {
-    const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
-    timer_line_ = enabled && bus_.time() >= csr.stimecmp;
-    end_with_quantum();
-    bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
-    interrupts_changed();
-}
-
-/// Enabled, pending interrupts for the most privileged mode that can take one now.
-u64 hart::takeable() const {
-    const u64 ready = pending() & csr.mie;
-    if (ready == 0) return 0;
-    const bool machine_takes = mode_ < privilege::machine || (csr.mstatus & mstatus::mie) != 0;
-    if (const u64 lines = ready & ~csr.mideleg; machine_takes && lines != 0) return lines;
-    const bool supervisor_takes =
-        mode_ < privilege::supervisor ||
-        (mode_ == privilege::supervisor && (csr.mstatus & mstatus::sie) != 0);
-    return supervisor_takes ? ready & csr.mideleg : 0;
-}
-
-void hart::interrupts_changed() {
-    if (takeable() == 0) return;
-    attention_ = true;
-    stop_soon();
-}
-
-void hart::wait_for_interrupt() {
-    // Debug spec 4.4: a single-stepped WFI does not stall.
-    if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
-    waiting_ = attention_ = true;
-    stop_soon();
-}
-
 // --- Modes and caches
 
 void hart::change_mode(privilege mode) {
@@ -367,73 +311,6 @@ void hart::log_commits(commit_log* log) {
 u64 hart::footprint() const {
     return sizeof *this + held_.capacity() * sizeof held_[0] +
            scratch_.ops.capacity() * sizeof(op) + mmu_.footprint();
-}
-
-// --- Debugger
-
-void hart::halt(const stop& why) {
-    debug_.halt(why);
-    attention_ = true;
-    stop_soon();
-}
-
-void hart::resume(bool one) {
-    debug_.resume(one, pc_);
-    attention_ = careful_ = true;
-    if (one) end_wait();
-}
-
-void hart::end_wait() {
-    waiting_ = false;
-    careful_ = true;
-    debug_.set_completes_wfi(true);
-}
-
-bool hart::leads_to(u64 pc) {
-    u32 bits = 0;
-    debug_read(pc_, {reinterpret_cast<u8*>(&bits), sizeof bits});
-    const decoded d = decode(bits, cfg_.extensions);
-    const u64 next = pc_ + d.length(), there = pc_ + static_cast<u64>(i64{d.imm});
-    switch (d.definition == nullptr ? flow::leave : d.definition->then) {
-    case flow::branch:
-        return pc == there || pc == next;
-    case flow::jump:
-        return pc == there;
-    case flow::jump_register:
-        return pc == ((read_x(d.rs1) + static_cast<u64>(i64{d.imm})) & ~u64{1});
-    default:
-        return pc == next;
-    }
-}
-
-void hart::add_breakpoint(u64 pc) {
-    debug_.add(pc);
-    invalidate_code();
-}
-
-void hart::remove_breakpoint(u64 pc) {
-    debug_.remove(pc);
-    invalidate_code();
-}
-
-void hart::add_watchpoint(const watchpoint& w) {
-    debug_.add(w);
-    triggers_changed();
-}
-
-void hart::remove_watchpoint(const watchpoint& w) {
-    debug_.remove(w);
-    triggers_changed();
-}
-
-void hart::set_pc(u64 pc) {
-    pc_ = pc & ~u64{1};
-    waiting_ = false;
-}
-
-void hart::set_mode(privilege mode) {
-    change_mode(mode);
-    interrupts_changed();
 }
 
 }  // namespace trn::riscv

@@ -257,6 +257,7 @@ private:
     void record(u64 pc, const decoded& d) const;
     bool serve();  // interrupts, halt, wait; false: nothing to execute
     u64 takeable() const;
+    void take_interrupt();
     void halt(const stop& why);
 
     privilege data_mode() const;

@@ -369,44 +369,4 @@ address_range hart::watched_in_page(u64 page, access how) const {
     return all;
 }
 
-// --- Debugger access
-
-std::size_t hart::debug_read(u64 va, std::span<u8> data) {
-    std::size_t done = 0;
-    while (done < data.size()) {
-        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
-        u64 pa = 0;
-        if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !bus_.debug_read(pa, data.subspan(done, here)))
-            break;
-        done += here;
-        va += here;
-    }
-    return done;
-}
-
-std::size_t hart::debug_write(u64 va, std::span<const u8> data) {
-    return write_pages(va, data, &hart_bus::debug_write);
-}
-
-std::size_t hart::poke(u64 va, std::span<const u8> data) {
-    return write_pages(va, data, &hart_bus::poke);
-}
-
-std::size_t hart::write_pages(u64 va, std::span<const u8> data,
-                              bool (hart_bus::*write)(u64, std::span<const u8>)) {
-    std::size_t done = 0;
-    while (done < data.size()) {
-        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
-        u64 pa = 0;
-        if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !(bus_.*write)(pa, data.subspan(done, here)))
-            break;
-        done += here;
-        va += here;
-    }
-    invalidate_code();
-    return done;
-}
-
 }  // namespace trn::riscv

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry to and return from trap handlers (Priv. 3.1.6.1, 3.1.7, 3.1.15, 4.1).
-#include <cstring>
+// Entry to and return from trap handlers (Priv. 3.1.6.1, 3.1.7, 3.1.15, 4.1), and interrupts.
+#include <array>
 
 #include "models/processor/riscv/hart/hart.h"
 
@@ -79,6 +79,65 @@ void hart::return_from_trap(privilege from) {
 
 fault hart::illegal() const {
     return {cause::illegal_instruction, slot_of(exec.at).bits};
+}
+
+// --- Interrupts
+
+void hart::drive(interrupt line, bool level) {
+    lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
+    interrupts_changed();
+}
+
+u64 hart::pending() const {
+    if ((csr.menvcfg & envcfg::stce) == 0) return lines_ | csr.software_mip;
+    constexpr u64 stip = bit(interrupt::supervisor_timer);
+    return lines_ | (csr.software_mip & ~stip) | (timer_line_ ? stip : 0);
+}
+
+void hart::update_timer() {
+    const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
+    timer_line_ = enabled && bus_.time() >= csr.stimecmp;
+    end_with_quantum();
+    bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
+    interrupts_changed();
+}
+
+/// Enabled, pending interrupts for the most privileged mode that can take one now.
+u64 hart::takeable() const {
+    const u64 ready = pending() & csr.mie;
+    if (ready == 0) return 0;
+    const bool machine_takes = mode_ < privilege::machine || (csr.mstatus & mstatus::mie) != 0;
+    if (const u64 lines = ready & ~csr.mideleg; machine_takes && lines != 0) return lines;
+    const bool supervisor_takes =
+        mode_ < privilege::supervisor ||
+        (mode_ == privilege::supervisor && (csr.mstatus & mstatus::sie) != 0);
+    return supervisor_takes ? ready & csr.mideleg : 0;
+}
+
+/// Enters the handler of the first interrupt that can be taken now, if there is one.
+void hart::take_interrupt() {
+    const u64 lines = takeable();
+    if (lines == 0) return;
+    // Priv. 3.1.9: external before software before timer, machine before supervisor.
+    constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
+                               interrupt::machine_timer,       interrupt::supervisor_external,
+                               interrupt::supervisor_software, interrupt::supervisor_timer};
+    for (const interrupt line : order)
+        if ((lines & bit(line)) != 0)
+            return enter_trap(is_interrupt | static_cast<u64>(line), 0, pc_);
+}
+
+void hart::interrupts_changed() {
+    if (takeable() == 0) return;
+    attention_ = true;
+    stop_soon();
+}
+
+void hart::wait_for_interrupt() {
+    // Debug spec 4.4: a single-stepped WFI does not stall.
+    if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
+    waiting_ = attention_ = true;
+    stop_soon();
 }
 
 }  // namespace trn::riscv
