@@ -9,11 +9,11 @@
 #include <systemc>
 #include <vector>
 
-#include "models/dma/udma/generator.h"
-#include "models/dma/udma/group.h"
-#include "models/dma/udma/mover.h"
-#include "models/dma/udma/queue.h"
-#include "models/dma/udma/ring.h"
+#include "models/dma/udma/generator/generator.h"
+#include "models/dma/udma/movers/mover.h"
+#include "models/dma/udma/queues/group.h"
+#include "models/dma/udma/queues/queue.h"
+#include "models/dma/udma/queues/ring.h"
 
 namespace trn {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "models/dma/udma/queue_initiator.h"
+#include "models/dma/udma/queues/queue_initiator.h"
 #include "models/neuron_core/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/neuron_core/sram_errors_regs.h"

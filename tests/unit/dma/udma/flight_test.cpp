@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/flight.h"
+#include "models/dma/udma/movers/flight.h"
 
 #include <gtest/gtest.h>
 

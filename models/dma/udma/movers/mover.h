@@ -7,10 +7,10 @@
 #include <systemc>
 #include <vector>
 
-#include "models/dma/udma/compute_mover.h"
-#include "models/dma/udma/flight.h"
-#include "models/dma/udma/group.h"
-#include "models/dma/udma/transfer.h"
+#include "models/dma/udma/movers/compute_mover.h"
+#include "models/dma/udma/movers/flight.h"
+#include "models/dma/udma/queues/group.h"
+#include "models/dma/udma/queues/transfer.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 
 namespace trn {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/dma/udma/group.h"
+#include "models/dma/udma/queues/group.h"
 
 namespace trn {
 

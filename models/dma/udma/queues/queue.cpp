@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/queue.h"
+#include "models/dma/udma/queues/queue.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "models/dma/udma/causes.h"
+#include "models/dma/udma/descriptors/causes.h"
 #include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/dma/udma/udma_regs.h"
 #include "models/misuse_rules.h"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/dma/udma/group.h"
-#include "models/dma/udma/queue_initiator.h"
-#include "models/dma/udma/queue_settings.h"
-#include "models/dma/udma/ring.h"
-#include "models/dma/udma/transfer.h"
+#include "models/dma/udma/queues/group.h"
+#include "models/dma/udma/queues/queue_initiator.h"
+#include "models/dma/udma/queues/queue_settings.h"
+#include "models/dma/udma/queues/ring.h"
+#include "models/dma/udma/queues/transfer.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/misuse.h"

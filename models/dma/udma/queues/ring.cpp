@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/ring.h"
+#include "models/dma/udma/queues/ring.h"
 
 #include <algorithm>
 

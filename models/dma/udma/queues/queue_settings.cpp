@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/queue_settings.h"
+#include "models/dma/udma/queues/queue_settings.h"
 
 #include <limits>
 

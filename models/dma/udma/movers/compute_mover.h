@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/dma/udma/group.h"
-#include "models/dma/udma/transfer.h"
+#include "models/dma/udma/queues/group.h"
+#include "models/dma/udma/queues/transfer.h"
 #include "platform/framework/tlm/pending_access.h"
 
 namespace trn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/operation.h"
+#include "models/dma/udma/descriptors/operation.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "models/dma/udma/causes.h"
+#include "models/dma/udma/descriptors/causes.h"
 #include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/misuse_rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/mover.h"
+#include "models/dma/udma/movers/mover.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "models/dma/udma/axi.h"
-#include "models/dma/udma/queue.h"
+#include "models/dma/udma/queues/axi.h"
+#include "models/dma/udma/queues/queue.h"
 #include "platform/framework/tlm/backing_store.h"
 #include "platform/framework/tlm/streaming_copy.h"
 

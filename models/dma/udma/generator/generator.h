@@ -8,9 +8,9 @@
 #include <string_view>
 #include <systemc>
 
-#include "models/dma/udma/generator_command.h"
-#include "models/dma/udma/group.h"
-#include "models/dma/udma/ring.h"
+#include "models/dma/udma/generator/generator_command.h"
+#include "models/dma/udma/queues/group.h"
+#include "models/dma/udma/queues/ring.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/dma/udma/transfer.h"
+#include "models/dma/udma/queues/transfer.h"
 
 namespace trn {
 

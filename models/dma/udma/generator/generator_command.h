@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/dma/udma/descriptor.h"
-#include "models/dma/udma/group.h"
+#include "models/dma/udma/descriptors/descriptor.h"
+#include "models/dma/udma/queues/group.h"
 #include "platform/framework/registers/register_bank.h"
 
 namespace trn {

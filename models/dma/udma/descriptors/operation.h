@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/dma/udma/descriptor.h"
+#include "models/dma/udma/descriptors/descriptor.h"
 #include "models/neuron_isa/numerics/numerics.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/registers/table.h"

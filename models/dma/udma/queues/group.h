@@ -8,7 +8,7 @@
 #include <systemc>
 #include <vector>
 
-#include "models/dma/udma/operation.h"
+#include "models/dma/udma/descriptors/operation.h"
 #include "models/soc/notification_queue/notification_queue.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory_port.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "models/dma/udma/descriptor.h"
+#include "models/dma/udma/descriptors/descriptor.h"
 
 namespace trn {
 

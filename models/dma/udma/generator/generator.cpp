@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/generator.h"
+#include "models/dma/udma/generator/generator.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <iterator>
 #include <utility>
 
-#include "models/dma/udma/axi.h"
 #include "models/dma/udma/dma_generator_regs.h"
-#include "models/dma/udma/queue.h"
+#include "models/dma/udma/queues/axi.h"
+#include "models/dma/udma/queues/queue.h"
 #include "models/misuse_rules.h"
 
 namespace trn {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/generator_command.h"
+#include "models/dma/udma/generator/generator_command.h"
 
 #include <algorithm>
 
+#include "models/dma/udma/descriptors/operation.h"
 #include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/dma/udma/dma_generator_regs.h"
-#include "models/dma/udma/operation.h"
 
 namespace trn {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/dma/udma/compute_mover.h"
+#include "models/dma/udma/movers/compute_mover.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 
-#include "models/dma/udma/axi.h"
-#include "models/dma/udma/queue.h"
+#include "models/dma/udma/queues/axi.h"
+#include "models/dma/udma/queues/queue.h"
 #include "platform/framework/tlm/backing_store.h"
 
 namespace trn {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <systemc>
 
-#include "models/dma/udma/operation.h"
+#include "models/dma/udma/descriptors/operation.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn {
