@@ -9,8 +9,8 @@
 
 #include "models/neuron_core/engine_checks/race_checker.h"
 #include "models/neuron_core/engine_checks/sram_content.h"
-#include "models/neuron_core/sequencer/program_lines.h"
-#include "models/neuron_core/sequencer/program_observer.h"
+#include "models/neuron_core/sequencer/shared/program_lines.h"
+#include "models/neuron_core/sequencer/shared/program_observer.h"
 #include "platform/framework/misuse/rule.h"
 
 namespace trn {

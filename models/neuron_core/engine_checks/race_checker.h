@@ -9,7 +9,7 @@
 #include <systemc>
 #include <vector>
 
-#include "models/neuron_core/sequencer/issue_window.h"
+#include "models/neuron_core/sequencer/timing/issue_window.h"
 
 namespace trn {
 

@@ -10,8 +10,8 @@
 #include "models/neuron_core/engines/scalar_engine.h"
 #include "models/neuron_core/engines/tensor_engine.h"
 #include "models/neuron_core/engines/vector_engine.h"
-#include "models/neuron_core/sequencer/engine_settings.h"
 #include "models/neuron_core/sequencer/sequencer_regs.h"
+#include "models/neuron_core/sequencer/shared/engine_settings.h"
 
 namespace trn {
 

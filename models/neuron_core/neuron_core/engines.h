@@ -11,8 +11,8 @@
 
 #include "models/neuron_core/engine_checks/engine_checks.h"
 #include "models/neuron_core/neuron_core/semaphore_posters.h"
-#include "models/neuron_core/sequencer/program_lines.h"
 #include "models/neuron_core/sequencer/sequencer.h"
+#include "models/neuron_core/sequencer/shared/program_lines.h"
 #include "platform/framework/kernel/introspection.h"
 
 namespace trn {

@@ -9,7 +9,7 @@
 #include "models/neuron_core/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/neuron_core/sram_errors_regs.h"
-#include "models/neuron_core/sequencer/dma_access.h"
+#include "models/neuron_core/sequencer/dma/dma_access.h"
 #include "platform/framework/kernel/one_counter.h"
 #include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/initiator.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "models/neuron_core/sequencer/program_lines.h"
+#include "models/neuron_core/sequencer/shared/program_lines.h"
 #include "models/neuron_isa/instructions/instruction.h"
 
 namespace trn {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "models/neuron_core/sequencer/sequencer_regs.h"
-#include "models/neuron_core/sequencer/timing.h"
+#include "models/neuron_core/sequencer/timing/timing.h"
 #include "models/neuron_isa/assembler/assembler.h"
 #include "platform/framework/kernel/trace.h"
 

@@ -7,20 +7,20 @@
 #include <string_view>
 #include <systemc>
 
-#include "models/neuron_core/sequencer/completion_queue.h"
-#include "models/neuron_core/sequencer/compute_unit.h"
+#include "models/neuron_core/sequencer/dma/generator_commands.h"
+#include "models/neuron_core/sequencer/dma/row_transfer.h"
 #include "models/neuron_core/sequencer/engine_breaks.h"
-#include "models/neuron_core/sequencer/engine_settings.h"
-#include "models/neuron_core/sequencer/engine_signals.h"
-#include "models/neuron_core/sequencer/engine_timeline.h"
-#include "models/neuron_core/sequencer/environment.h"
-#include "models/neuron_core/sequencer/fetch_unit.h"
-#include "models/neuron_core/sequencer/generator_commands.h"
-#include "models/neuron_core/sequencer/posted_writes.h"
-#include "models/neuron_core/sequencer/register_unit.h"
-#include "models/neuron_core/sequencer/row_transfer.h"
-#include "models/neuron_core/sequencer/scalar_access.h"
-#include "models/neuron_core/sequencer/wait_unit.h"
+#include "models/neuron_core/sequencer/shared/completion_queue.h"
+#include "models/neuron_core/sequencer/shared/engine_settings.h"
+#include "models/neuron_core/sequencer/shared/engine_signals.h"
+#include "models/neuron_core/sequencer/shared/engine_timeline.h"
+#include "models/neuron_core/sequencer/shared/environment.h"
+#include "models/neuron_core/sequencer/units/compute_unit.h"
+#include "models/neuron_core/sequencer/units/fetch_unit.h"
+#include "models/neuron_core/sequencer/units/posted_writes.h"
+#include "models/neuron_core/sequencer/units/register_unit.h"
+#include "models/neuron_core/sequencer/units/scalar_access.h"
+#include "models/neuron_core/sequencer/units/wait_unit.h"
 
 namespace trn {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of SBUF and PSUM that instructions access: doc/spec/neuron-core.md 3.9, 8.4, 8.6, 10.3.
-#include "models/neuron_core/sequencer/footprint.h"
+#include "models/neuron_core/sequencer/timing/footprint.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "models/neuron_core/sequencer/timing.h"
+#include "models/neuron_core/sequencer/timing/timing.h"
 #include "models/neuron_isa/assembler/assembler.h"
 #include "models/neuron_isa/instructions/codec.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRCs of operands: doc/timeline.md, "Engines".
-#include "models/neuron_core/sequencer/operand_crc.h"
+#include "models/neuron_core/sequencer/units/operand_crc.h"
 
 #include <gtest/gtest.h>
 

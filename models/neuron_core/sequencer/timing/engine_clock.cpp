@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/neuron_core/sequencer/timing/engine_clock.h"
+
+#include <algorithm>
+
+namespace trn {
+
+using sc_core::sc_time;
+
+sc_time engine_clock::time_of(cycles at) const {
+    const auto ps = [this](cycles duration) {
+        return static_cast<std::uint64_t>(
+            (static_cast<unsigned __int128>(duration) * ps_per_second + hertz_ - 1) / hertz_);
+    };
+    if (at >= base_cycle_) return time_of_value(base_ps_ + ps(at - base_cycle_));
+    return time_of_value(base_ps_ - std::min(base_ps_, ps(base_cycle_ - at)));
+}
+
+engine_clock::cycles engine_clock::after(cycles from, const sc_time& duration) const {
+    return from + static_cast<cycles>((static_cast<unsigned __int128>(duration.value()) * hertz_ +
+                                       ps_per_second - 1) /
+                                      ps_per_second);
+}
+
+void engine_clock::set_rate(unsigned permille) {
+    base_cycle_ = now();
+    base_ps_ = sc_core::sc_time_stamp().value();
+    hertz_ = nominal_hertz_ / 1000 * permille;
+}
+
+engine_clock::cycles engine_clock::of_ns(std::uint64_t ns) const {
+    return after(0, sc_time(static_cast<double>(ns), sc_core::SC_NS));
+}
+
+}  // namespace trn
