@@ -192,15 +192,13 @@ std::optional<std::string> core_engines::describe_wait() const {
 
 /// Programs of the engines that were started.
 std::vector<semaphore_posters::program> core_engines::programs() const {
-    static constexpr std::string_view states[] = {"idle",   "running", "waiting",
-                                                  "halted", "stopped", "failed"};
     std::vector<semaphore_posters::program> programs;
     for (unsigned e = 0; e < isa::engine_count; ++e) {
         const sequencer& engine = *engines_[e];
         const engine_settings settings(control_, static_cast<isa::engine>(e));
         programs.push_back(
             {static_cast<isa::engine>(e), settings.program_base(), settings.program_words(),
-             fmt::format("{} at {}", states[static_cast<unsigned>(engine.current())],
+             fmt::format("{} at {}", name_of(engine.current()),
                          describe_pc(&lines_, static_cast<isa::engine>(e), engine.pc()))});
     }
     return programs;

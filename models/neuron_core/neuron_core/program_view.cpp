@@ -8,14 +8,6 @@
 
 namespace trn {
 
-namespace {
-
-constexpr std::string_view state_names[] = {
-    "idle",   "running", "waiting",
-    "halted", "stopped", "failed"};  // indexed by the number of the state
-
-}  // namespace
-
 std::vector<std::string_view> neuron_core::engine_names() const {
     std::vector<std::string_view> all;
     for (unsigned e = 0; e < isa::engine_count; ++e)
@@ -35,10 +27,10 @@ sequencer& neuron_core::started(unsigned engine) {
 
 neuron_core::program_state neuron_core::inspect(unsigned engine) const {
     program_state now;
-    now.state = state_names[0];
+    now.state = name_of(sequencer::state::idle);
     if (!has_started(engine)) return now;
     const sequencer& s = std::as_const(*engines_).of(static_cast<isa::engine>(engine));
-    now.state = state_names[static_cast<unsigned>(s.current())];
+    now.state = name_of(s.current());
     now.wait = s.describe_wait().value_or("");
     now.instruction = s.instruction_text();
     now.error = s.error_text();

@@ -52,6 +52,12 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
 
 // ---- commands and states
 
+std::string_view name_of(sequencer::state s) {
+    static constexpr std::string_view names[] = {"idle",   "running", "waiting",
+                                                 "halted", "stopped", "failed"};
+    return names[static_cast<unsigned>(s)];
+}
+
 void sequencer::command(std::uint32_t bits) {
     if (regs::control::reset.get(bits) != 0) {
         reset();

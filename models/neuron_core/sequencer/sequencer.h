@@ -141,4 +141,6 @@ private:
     compute_unit compute_;
 };
 
+std::string_view name_of(sequencer::state s);
+
 }  // namespace trn

@@ -179,10 +179,8 @@ private:
     }
 
     void begin_engine(cursor& in, std::size_t at) {
-        static constexpr std::string_view names[] = {"tensor", "scalar", "gpsimd", "vector",
-                                                     "sync"};
         const std::size_t name_at = in.position();
-        const auto which = static_cast<engine>(in.choice(names, "an engine"));
+        const auto which = static_cast<engine>(in.choice(engine_names, "an engine"));
         if (!current_.engine && pc() != 0)
             in.fail(mistake::wrong_shape, at, "instructions stand before the first .engine");
         finish_stream();

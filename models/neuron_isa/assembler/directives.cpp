@@ -16,7 +16,6 @@ namespace trn::isa {
 namespace {
 
 constexpr std::string_view role_words[] = {"in", "out", "inout", "scratch"};
-constexpr std::string_view engine_words[] = {"tensor", "scalar", "gpsimd", "vector", "sync"};
 constexpr std::string_view reserved[] = {"sbuf", "psum", "control", "program", "cc", "S"};
 
 template <typename Map>
@@ -411,10 +410,10 @@ relocation program_names::read_address(cursor& in) {
             in.expect(".");
             const std::size_t engine_at = in.position();
             const std::string_view engine = in.name("an engine");
-            const auto found = std::ranges::find(engine_words, engine);
-            if (found == std::end(engine_words))
-                in.unknown(engine_at, engine, "an engine", engine_words);
-            r.object = static_cast<std::uint32_t>(found - engine_words);
+            const auto found = std::ranges::find(engine_names, engine);
+            if (found == std::end(engine_names))
+                in.unknown(engine_at, engine, "an engine", engine_names);
+            r.object = static_cast<std::uint32_t>(found - engine_names);
         } else if (name == "sbuf") {
             r.kind = target::sbuf;
         } else {

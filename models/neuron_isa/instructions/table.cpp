@@ -727,7 +727,6 @@ constexpr row rows[] = {
 };
 static_assert(std::ranges::is_sorted(rows, {}, &row::opcode));
 
-constexpr std::string_view engine_names[] = {"tensor", "scalar", "gpsimd", "vector", "sync"};
 constexpr std::string_view alu_names[] = {"bypass",
                                           "add",
                                           "subtract",

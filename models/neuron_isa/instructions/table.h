@@ -157,6 +157,8 @@ std::span<const row> table();
 const row* find(opcode code);
 const row* find(std::string_view mnemonic);
 
+inline constexpr std::string_view engine_names[engine_count] = {"tensor", "scalar", "gpsimd",
+                                                                "vector", "sync"};
 std::string_view name_of(engine e);
 std::string_view name_of(alu op);        ///< "" for an unknown code
 std::string_view name_of(activation f);  ///< "" for an unknown code
