@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/neuron_core/engines/lane_engine.h"
+#include "models/neuron_core/engines/execution.h"
 
 namespace trn {
 

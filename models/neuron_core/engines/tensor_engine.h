@@ -3,7 +3,7 @@
 
 #include <bitset>
 
-#include "models/neuron_core/engines/lane_engine.h"
+#include "models/neuron_core/engines/execution.h"
 
 namespace trn {
 
