@@ -201,11 +201,11 @@ bool dma_engine::is_stopped() const {
 /// The next queue, round robin, whose start latency has passed.
 dma_queue* dma_engine::choose(const sc_time& now) const {
     const std::size_t count = used_queues_.size();
-    std::size_t at = 0;
-    while (at < count && used_queues_[at]->number() < next_queue_) ++at;
-    for (std::size_t n = 0; n < count; ++n, ++at) {
-        if (at == count) at = 0;
-        dma_queue* q = used_queues_[at];
+    std::size_t index = 0;
+    while (index < count && used_queues_[index]->number() < next_queue_) ++index;
+    for (std::size_t n = 0; n < count; ++n, ++index) {
+        if (index == count) index = 0;
+        dma_queue* q = used_queues_[index];
         if (q->ready_at() <= now && is_runnable(*q)) return q;
     }
     return nullptr;
@@ -242,7 +242,7 @@ bool dma_engine::start_next(const sc_time& now) {
 
 void dma_engine::post_generated(dma_activation& activation) {
     while (auto finished = generator_.step(activation)) {
-        const trace::on_behalf_of it(finished->of);
+        const trace::on_behalf_of operation(finished->operation);
         dma_queue& q = finished->queue;
         for (const dma_side side : {dma_side::s2m, dma_side::m2s})
             doorbell(side, q.number(), finished->descriptors[side], sc_core::SC_ZERO_TIME);

@@ -155,11 +155,11 @@ void udma::hook_queues() {
             engines_[a.instance]->enables_changed();
             schedule();
         });
-        const auto position = [this, side](const dma_ring::position& (dma_ring::*which)() const) {
-            return [this, side, which](unsigned instance, unsigned queue) -> std::uint64_t {
+        const auto position = [this, side](const dma_ring::position& (dma_ring::*read)() const) {
+            return [this, side, read](unsigned instance, unsigned queue) -> std::uint64_t {
                 const auto* e = engines_[instance].get();
                 const dma_ring* ring = e != nullptr ? e->ring(side, queue) : nullptr;
-                return (ring != nullptr ? (ring->*which)() : dma_ring::position()).value();
+                return (ring != nullptr ? (ring->*read)() : dma_ring::position()).value();
             };
         };
         regs_.view(n.head, position(&dma_ring::fetch));
@@ -347,15 +347,15 @@ bool udma::busy() const {
 void udma::publish(statistics& out) const {
     dma_engine::counters sum;
     for (unsigned n = 0; n < cfg_.engines; ++n) {
-        const auto one = count(n);
-        sum.bytes += one.bytes;
-        sum.descriptors += one.descriptors;
-        sum.aborts += one.aborts;
-        if (one.descriptors == 0 && one.aborts == 0) continue;
+        const auto counted = count(n);
+        sum.bytes += counted.bytes;
+        sum.descriptors += counted.descriptors;
+        sum.aborts += counted.aborts;
+        if (counted.descriptors == 0 && counted.aborts == 0) continue;
         const std::string engine_name = "engine" + std::to_string(cfg_.first_engine + n);
-        out.count(engine_name + "_bytes", one.bytes);
-        out.count(engine_name + "_descriptors", one.descriptors);
-        out.count(engine_name + "_aborts", one.aborts);
+        out.count(engine_name + "_bytes", counted.bytes);
+        out.count(engine_name + "_descriptors", counted.descriptors);
+        out.count(engine_name + "_aborts", counted.aborts);
     }
     out.count("bytes", sum.bytes);
     out.count("descriptors", sum.descriptors);
@@ -376,13 +376,13 @@ std::optional<std::string> udma::describe_wait() const {
 std::size_t udma::next_due() const {
     std::size_t best = used_.size();
     sc_time earliest = never();
-    std::size_t at = turn_;
+    std::size_t index = turn_;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-        if (group_.turns[at].due < earliest) {
-            best = at;
-            earliest = group_.turns[at].due;
+        if (group_.turns[index].due < earliest) {
+            best = index;
+            earliest = group_.turns[index].due;
         }
-        if (++at == used_.size()) at = 0;
+        if (++index == used_.size()) index = 0;
     }
     return best;
 }
@@ -394,8 +394,8 @@ void udma::run() {
         sc_core::sc_time_stamp(),
         functional ? bytes_per_activation : std::numeric_limits<std::uint64_t>::max(),
         functional ? transfers_per_activation : unlimited};
-    for (std::size_t at = 0; at < used_.size(); ++at) {
-        if (group_.turns[at].waits_for_memory) used_[at]->step(activation);
+    for (std::size_t index = 0; index < used_.size(); ++index) {
+        if (group_.turns[index].waits_for_memory) used_[index]->step(activation);
     }
     std::size_t next = next_due();
     while (is_due(next, activation.now) && !activation.spent()) {

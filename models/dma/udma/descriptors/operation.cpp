@@ -42,11 +42,11 @@ bool overlap(const dma_operation::piece& a, const dma_operation::piece& b) {
 }
 
 template <class T>
-void transpose(const std::uint8_t* from, std::uint8_t* to, std::uint32_t rows,
+void transpose(const std::uint8_t* source, std::uint8_t* result, std::uint32_t rows,
                std::uint32_t columns) {
     for (std::uint32_t c = 0; c < columns; ++c)
-        for (std::uint32_t r = 0; r < rows; ++r, to += sizeof(T))
-            std::memcpy(to, from + (std::size_t{r} * columns + c) * sizeof(T), sizeof(T));
+        for (std::uint32_t r = 0; r < rows; ++r, result += sizeof(T))
+            std::memcpy(result, source + (std::size_t{r} * columns + c) * sizeof(T), sizeof(T));
 }
 
 }  // namespace
@@ -75,10 +75,10 @@ unsigned dma_operation::copies() const {
 std::uint32_t dma_operation::operand_count() const {
     return static_cast<std::uint32_t>(fields::operands.get(word_));
 }
-element dma_operation::from() const {
+element dma_operation::source_type() const {
     return static_cast<element>(fields::from.get(word_));
 }
-element dma_operation::to() const {
+element dma_operation::result_type() const {
     return static_cast<element>(fields::to.get(word_));
 }
 
@@ -128,13 +128,15 @@ std::optional<dma_operation::refusal> dma_operation::check_types(const abilities
     };
     if (std::max(a, b) >= numerics::element_kinds) return refuse("unknown element type");
     if (!computes() && !transposes() && (a != 0 || b != 0)) return refuse("it moves bytes");
-    if (transposes() && (a != b || numerics::size_of(from()) == 1))
+    if (transposes() && (a != b || numerics::size_of(source_type()) == 1))
         return refuse("it takes elements of 2 or 4 bytes, as they are");
-    if (!can.fp8_e4m3fn && (from() == element::fp8_e4m3fn || to() == element::fp8_e4m3fn))
+    if (!can.fp8_e4m3fn &&
+        (source_type() == element::fp8_e4m3fn || result_type() == element::fp8_e4m3fn))
         return refuse("this generation has no FP8_E4M3FN");
-    if (accumulates() && (a != b || (from() != element::bf16 && from() != element::fp32)))
+    if (accumulates() &&
+        (a != b || (source_type() != element::bf16 && source_type() != element::fp32)))
         return refuse("accumulation is BF16 or FP32");
-    if (flag(fields::stochastic) && numerics::is_integer(to()))
+    if (flag(fields::stochastic) && numerics::is_integer(result_type()))
         return refuse("integers are not rounded stochastically");
     return std::nullopt;
 }
@@ -161,8 +163,9 @@ std::optional<dma_operation::refusal> dma_operation::check_sources() {
         result_bytes_ = static_cast<std::uint32_t>(source_bytes_ - sources_.front().length);
     } else {
         const auto operand = source_bytes_ / operand_count();
+        const auto elements = operand / numerics::size_of(source_type());
         result_bytes_ = static_cast<std::uint32_t>(
-            computes() ? operand / numerics::size_of(from()) * numerics::size_of(to()) : operand);
+            computes() ? elements * numerics::size_of(result_type()) : operand);
     }
     destination_left_ =
         code() == fields::operation_scatter ? result_bytes_ / indices() : bytes_written();
@@ -172,19 +175,19 @@ std::optional<dma_operation::refusal> dma_operation::check_sources() {
 std::optional<dma_operation::refusal> dma_operation::check_operands() const {
     const auto operands = operand_count();
     const auto length = source_bytes_ / operands;
-    const auto element_size = computes() || transposes() ? numerics::size_of(from()) : 1;
+    const auto element_size = computes() || transposes() ? numerics::size_of(source_type()) : 1;
     if (length == 0 || length * operands != source_bytes_ || length % element_size != 0)
         return wrong_length(fmt::format("{} source bytes are not {} operands of whole elements",
                                         source_bytes_, operands));
     if (length > max_operand_bytes)
         return wrong_length(fmt::format("an operand of {} bytes", length));
-    std::uint64_t at = 0;
+    std::uint64_t offset = 0;
     for (const piece& p : sources_) {
         if (p.length == 0) return wrong_length("a source of zero bytes");
-        if (at / length != (at + p.length - 1) / length)
+        if (offset / length != (offset + p.length - 1) / length)
             return wrong_length(
                 fmt::format("a source of {} bytes reaches into the next operand", p.length));
-        at += p.length;
+        offset += p.length;
     }
     const auto rows = parameter::rows_.get(parameter_),
                columns = parameter::columns.get(parameter_);
@@ -222,7 +225,8 @@ std::optional<dma_operation::refusal> dma_operation::add_destination(const piece
 }
 
 std::optional<dma_operation::refusal> dma_operation::check_overlap() const {
-    const bool in_place = computes() && numerics::size_of(from()) == numerics::size_of(to());
+    const bool in_place =
+        computes() && numerics::size_of(source_type()) == numerics::size_of(result_type());
     auto whole = [&](piece p, bool table) {
         if (table)
             p.length = static_cast<std::uint32_t>(
@@ -235,24 +239,24 @@ std::optional<dma_operation::refusal> dma_operation::check_overlap() const {
                                    b.address, b.length)};
     };
     for (std::size_t i = 0; i < destinations_.size(); ++i) {
-        const piece to = whole(destinations_[i], code() == fields::operation_scatter);
+        const piece written = whole(destinations_[i], code() == fields::operation_scatter);
         for (std::size_t k = 0; k < sources_.size(); ++k) {
-            const piece from = whole(sources_[k], code() == fields::operation_gather && k == 1);
-            const bool same = to.address == from.address && to.length == from.length;
-            if (overlap(to, from) && !(in_place && same)) return refuse(from, to);
+            const piece read = whole(sources_[k], code() == fields::operation_gather && k == 1);
+            const bool same = written.address == read.address && written.length == read.length;
+            if (overlap(written, read) && !(in_place && same)) return refuse(read, written);
         }
         for (std::size_t k = 0; k < i; ++k)
-            if (overlap(to, destinations_[k])) return refuse(destinations_[k], to);
+            if (overlap(written, destinations_[k])) return refuse(destinations_[k], written);
     }
     return std::nullopt;
 }
 
 // ---- Execution
 
-void dma_operation::list(const std::vector<piece>& pieces, std::uint32_t at) {
+void dma_operation::list(const std::vector<piece>& pieces, std::uint32_t offset) {
     for (const piece& p : pieces) {
-        accesses_.push_back({p.address, p.length, at});
-        at += p.length;
+        accesses_.push_back({p.address, p.length, offset});
+        offset += p.length;
     }
 }
 
@@ -285,10 +289,10 @@ std::optional<dma_operation::refusal> dma_operation::next_stage(std::vector<std:
 
 void dma_operation::list_results() {
     stage_ = stage::results;
-    std::uint32_t at = 0;
+    std::uint32_t offset = 0;
     for (const piece& p : destinations_) {
-        accesses_.push_back({p.address, p.length, result_at_ + at});
-        at = (at + p.length) % result_bytes_;
+        accesses_.push_back({p.address, p.length, result_at_ + offset});
+        offset = (offset + p.length) % result_bytes_;
     }
 }
 
@@ -310,13 +314,13 @@ std::optional<dma_operation::refusal> dma_operation::look_up(std::vector<std::ui
     const std::uint32_t size = element_bytes(), first = sources_.front().length;
     if (gathers) std::memset(buffer.data() + result_at_, 0, result_bytes_);
     for (std::uint32_t i = 0; i < indices(); ++i) {
-        const std::uint32_t which = index(buffer, i);
-        if (which < parameter_) {
-            accesses_.push_back({table + std::uint64_t{which} * size, size, first + i * size});
+        const std::uint32_t selected = index(buffer, i);
+        if (selected < parameter_) {
+            accesses_.push_back({table + std::uint64_t{selected} * size, size, first + i * size});
         } else if (!flag(fields::skip)) {
             accesses_.clear();
             return refusal{misuse::index_out_of_range, cause::m2s_index,
-                           fmt::format("index {} is {} of a table of {}", i, which, parameter_)};
+                           fmt::format("index {} is {} of a table of {}", i, selected, parameter_)};
         }
     }
     stage_ = gathers ? stage::operands : stage::results;
@@ -329,7 +333,7 @@ void dma_operation::compute(std::vector<std::uint8_t>& buffer) const {
     if (transposes()) {
         const auto rows = static_cast<std::uint32_t>(parameter::rows_.get(parameter_));
         const auto columns = static_cast<std::uint32_t>(parameter::columns.get(parameter_));
-        return numerics::size_of(from()) == 2
+        return numerics::size_of(source_type()) == 2
                    ? transpose<std::uint16_t>(operands, result, rows, columns)
                    : transpose<std::uint32_t>(operands, result, rows, columns);
     }
@@ -349,11 +353,11 @@ void dma_operation::reduce(std::span<const std::uint8_t* const> operands,
     std::vector<float> scales(accumulates() ? 1 : 0, 1);
     scales.insert(scales.end(), scales_.begin(), scales_.end());
     numerics::reduce({static_cast<numerics::operation>(code() - fields::operation_cast),
-                      from(),
-                      to(),
+                      source_type(),
+                      result_type(),
                       {flag(fields::saturate), flag(fields::stochastic), parameter_},
                       scales},
-                     operands, result, operand_bytes() / numerics::size_of(from()));
+                     operands, result, operand_bytes() / numerics::size_of(source_type()));
 }
 
 }  // namespace trn

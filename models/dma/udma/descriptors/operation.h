@@ -30,7 +30,7 @@ public:
     /// A piece and the offset of its bytes in the engine's buffer.
     struct access {
         std::uint64_t address;
-        std::uint32_t length, at;
+        std::uint32_t length, offset;
     };
     struct refusal {
         const misuse::rule& rule;
@@ -89,8 +89,8 @@ private:
     std::uint32_t operand_bytes() const {
         return static_cast<std::uint32_t>(source_bytes_) / operand_count();
     }
-    numerics::element from() const;
-    numerics::element to() const;
+    numerics::element source_type() const;
+    numerics::element result_type() const;
     std::uint32_t element_bytes() const;
     std::uint32_t indices() const { return sources_.front().length / 4; }
     std::uint32_t index(const std::vector<std::uint8_t>& buffer, std::uint32_t i) const;
@@ -101,7 +101,7 @@ private:
     std::optional<refusal> look_up(std::vector<std::uint8_t>& buffer);
     void compute(std::vector<std::uint8_t>& buffer) const;
     void list_results();
-    void list(const std::vector<piece>& pieces, std::uint32_t at);
+    void list(const std::vector<piece>& pieces, std::uint32_t offset);
 
     std::uint32_t length_, word_, parameter_;
     std::vector<float> scales_;

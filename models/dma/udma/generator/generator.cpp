@@ -31,7 +31,7 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
     insert({.queue = &queue,
             .request = std::move(requested),
             .arrived_at = sc_core::sc_time_stamp() + delay,
-            .of = trace::current_or_new_operation(),
+            .operation = trace::current_or_new_operation(),
             .started = started_work::current()});
     show_status(queue, status::busy.mask());
     return true;
@@ -61,16 +61,16 @@ void dma_generator::insert(command added) {
     const dma_group::timing& times = engine_.group.times;
     const sc_time duration =
         timing() == timing_mode::functional ? times.functional_step : times.generation_latency;
-    auto at = commands_.begin();
-    if (at != commands_.end()) ++at;
-    at = std::find_if(at, commands_.end(), [&](const command& c) {
+    auto place = commands_.begin();
+    if (place != commands_.end()) ++place;
+    place = std::find_if(place, commands_.end(), [&](const command& c) {
         return c.request.priority() < added.request.priority();
     });
-    at = commands_.insert(at, std::move(added));
-    for (; at != commands_.end(); ++at) {
-        sc_time begin = at->arrived_at;
-        if (at != commands_.begin()) begin = std::max(begin, std::prev(at)->ready_at);
-        at->ready_at = begin + duration;
+    place = commands_.insert(place, std::move(added));
+    for (; place != commands_.end(); ++place) {
+        sc_time begin = place->arrived_at;
+        if (place != commands_.begin()) begin = std::max(begin, std::prev(place)->ready_at);
+        place->ready_at = begin + duration;
     }
 }
 
@@ -78,7 +78,7 @@ std::optional<dma_generator::written> dma_generator::step(dma_activation& activa
     while (!commands_.empty() && !activation.spent()) {
         command& c = commands_.front();
         if (c.ready_at > activation.now || lacks_room()) break;
-        const trace::on_behalf_of it(c.of);
+        const trace::on_behalf_of operation(c.operation);
         std::optional<written> finished;
         if (!c.dropped && (c.begun || begin(c))) {
             const dma_progress result = write(c);
@@ -88,7 +88,7 @@ std::optional<dma_generator::written> dma_generator::step(dma_activation& activa
                 const per_side<std::uint32_t> count{
                     {{c.request.descriptors(dma_side::m2s), c.request.descriptors(dma_side::s2m)}}};
                 show_status(*c.queue, count[dma_side::s2m]);
-                finished.emplace(*c.queue, count, c.of, std::move(c.started));
+                finished.emplace(*c.queue, count, c.operation, std::move(c.started));
             }
         }
         commands_.pop_front();
@@ -124,7 +124,7 @@ bool dma_generator::lacks_room() const {
 }
 
 dma_progress dma_generator::write(command& c) {
-    const acting as(*c.queue);
+    const acting self(*c.queue);
     for (; c.side < dma_sides.size(); ++c.side, c.written = 0) {
         const dma_progress result = write_side(c, dma_sides[c.side]);
         if (result != dma_progress::done) return result;
@@ -137,14 +137,14 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
     const std::uint32_t count = c.request.descriptors(side), ring_length = q.ring(side).length();
     std::array<dma_descriptor, axi::boundary / sizeof(dma_descriptor)> burst;
     while (c.written < count) {
-        dma_ring::position at = c.tail[side];
-        at.advance(c.written, ring_length);
+        dma_ring::position position = c.tail[side];
+        position.advance(c.written, ring_length);
         const std::uint64_t address =
-            q.settings().ring_base[side] + std::uint64_t{at.index} * sizeof(dma_descriptor);
+            q.settings().ring_base[side] + std::uint64_t{position.index} * sizeof(dma_descriptor);
         const auto fits = static_cast<std::uint32_t>(axi::to_boundary(address) / sizeof burst[0]);
-        const std::uint32_t n = std::min({count - c.written, ring_length - at.index, fits});
+        const std::uint32_t n = std::min({count - c.written, ring_length - position.index, fits});
         for (std::uint32_t i = 0; i < n; ++i)
-            burst[i] = c.request.descriptor(side, c.written + i, at.pass);
+            burst[i] = c.request.descriptor(side, c.written + i, position.pass);
         const auto reports = misuse::reports();
         sc_time delay;  // hidden by the latency of the command
         const auto result = engine_.group.memory.access(

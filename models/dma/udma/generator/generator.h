@@ -26,7 +26,7 @@ public:
     struct written {
         dma_queue& queue;
         per_side<std::uint32_t> descriptors;
-        trace::operation of;
+        trace::operation operation;
         started_work::share started;
     };
 
@@ -56,7 +56,7 @@ private:
         dma_queue* queue;
         generator_command request;
         sc_core::sc_time arrived_at, ready_at = {};
-        trace::operation of;
+        trace::operation operation;
         started_work::share started;
         per_side<dma_ring::position> tail = {};  // tail indices when the command began
         bool begun = false, dropped = false;

@@ -108,12 +108,12 @@ std::uint64_t generator_command::side::pieces() const {
 }
 
 std::uint64_t generator_command::side::address(std::uint64_t piece) const {
-    std::uint64_t at = base;
+    std::uint64_t sum = base;
     for (unsigned d = 0; d < dimensions; ++d) {
-        at += (piece % counts[d]) * static_cast<std::uint64_t>(std::int64_t{strides[d]});
+        sum += (piece % counts[d]) * static_cast<std::uint64_t>(std::int64_t{strides[d]});
         piece /= counts[d];
     }
-    return at;
+    return sum;
 }
 
 std::uint32_t generator_command::descriptors(dma_side side) const {

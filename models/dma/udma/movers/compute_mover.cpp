@@ -43,8 +43,8 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
         std::uint32_t length;
         memory_port::watch watched;
     };
-    std::array<run, dma_operation::max_operands + 1> from{};
-    std::array<run, 2> to{};
+    std::array<run, dma_operation::max_operands + 1> sources{};
+    std::array<run, 2> destinations{};
     const auto find = [this](tlm::tlm_command command, const dma_operation::piece& p, run& found) {
         const auto* way = memory_.find(command, p.address);
         if (way == nullptr || way->room(p.address, p.length) < p.length) return false;
@@ -53,28 +53,29 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
     };
     std::size_t operands = 0, results = 0;
     if (operation.accumulates() &&
-        !find(tlm::TLM_READ_COMMAND, operation.destinations().front(), from[operands++]))
+        !find(tlm::TLM_READ_COMMAND, operation.destinations().front(), sources[operands++]))
         return false;
     for (const auto& p : operation.sources())
-        if (!find(tlm::TLM_READ_COMMAND, p, from[operands++])) return false;
+        if (!find(tlm::TLM_READ_COMMAND, p, sources[operands++])) return false;
     for (const auto& p : operation.destinations())
-        if (!find(tlm::TLM_WRITE_COMMAND, p, to[results++])) return false;
+        if (!find(tlm::TLM_WRITE_COMMAND, p, destinations[results++])) return false;
     // Two addresses may refer to the same bytes.
-    std::array<const std::uint8_t*, from.size()> starts{};
-    const run& result = to.front();
+    std::array<const std::uint8_t*, sources.size()> starts{};
+    const run& result = destinations.front();
     for (std::size_t n = 0; n < operands; ++n) {
-        const run& operand = from[n];
+        const run& operand = sources[n];
         starts[n] = operand.bytes;
         if (operand.bytes < result.bytes + result.length &&
             result.bytes < operand.bytes + operand.length &&
             (operand.bytes != result.bytes || operand.length != result.length))
             return false;
     }
-    for (const run& operand : std::span(from).first(operands))
+    for (const run& operand : std::span(sources).first(operands))
         operand.watched.report_read(operand.bytes, operand.length);
-    for (const run& each : std::span(to).first(results)) provide_pages(each.bytes, each.length);
+    for (const run& each : std::span(destinations).first(results))
+        provide_pages(each.bytes, each.length);
     operation.reduce(std::span(starts).first(operands), result.bytes);
-    for (const run& each : std::span(to).first(results)) {
+    for (const run& each : std::span(destinations).first(results)) {
         if (&each != &result) std::memmove(each.bytes, result.bytes, result.length);
         each.watched.report_write(each.bytes, each.length);
     }
@@ -98,7 +99,7 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
     const auto command = writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
     while (packet.moved < access.length) {
         const std::uint64_t address = access.address + packet.moved;
-        std::uint8_t* const bytes = operands_.data() + access.at + packet.moved;
+        std::uint8_t* const bytes = operands_.data() + access.offset + packet.moved;
         const std::uint32_t left = access.length - packet.moved;
         const auto* way = memory_.find(command, address);
         if (way != nullptr && !pending_.is_deferred()) {

@@ -29,16 +29,17 @@ bool exceeds_caches(std::size_t size) {
 
 /// Copies in ascending bursts, each read before it is written: defines the result of overlapping
 /// copies.
-void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
-    if (to + length <= from || from + length <= to) {
+void copy(std::uint8_t* destination, const std::uint8_t* source, std::size_t length) {
+    if (destination + length <= source || source + length <= destination) {
         if (exceeds_caches(length))
-            streaming_copy(to, from, length);
+            streaming_copy(destination, source, length);
         else
-            std::memcpy(to, from, length);
+            std::memcpy(destination, source, length);
         return;
     }
     for (std::size_t done = 0; done < length; done += axi::boundary)
-        std::memmove(to + done, from + done, std::min<std::size_t>(axi::boundary, length - done));
+        std::memmove(destination + done, source + done,
+                     std::min<std::size_t>(axi::boundary, length - done));
 }
 
 /// Loads the first lines of a transfer into the host's caches while it is in flight. The host's own
@@ -46,8 +47,8 @@ void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
 void prefetch(const std::uint8_t* bytes, std::uint64_t length) {
     constexpr std::uint64_t line = 64, most = 8 * line;
     constexpr int reads = 0, second_level = 2;
-    for (std::uint64_t at = 0; at < std::min(length, most); at += line)
-        __builtin_prefetch(bytes + at, reads, second_level);
+    for (std::uint64_t offset = 0; offset < std::min(length, most); offset += line)
+        __builtin_prefetch(bytes + offset, reads, second_level);
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ dma_mover::dma_mover(dma_engine_context& engine)
 // ---- Start
 
 void dma_mover::start(dma_transfer&& t, const sc_time& now) {
-    const trace::on_behalf_of it(t.queue->operation());
+    const trace::on_behalf_of operation(t.queue->operation());
     if (trace::on())
         t.slice =
             trace::begin(engine_.trace_row(), t.compute ? t.compute->operation.name() : "copy",
@@ -129,7 +130,7 @@ std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
 void dma_mover::complete_due(dma_activation& activation) {
     while (!flight_.empty()) {
         dma_transfer& t = flight_.front();
-        const trace::on_behalf_of it(t.slice.of);
+        const trace::on_behalf_of operation(t.slice.of);
         if (!t.dropped) {
             if (t.completes_at > activation.now || activation.spent()) return;
             if (move(t, activation) == dma_progress::blocked) return;
@@ -145,7 +146,7 @@ void dma_mover::complete_due(dma_activation& activation) {
 
 dma_progress dma_mover::move(dma_transfer& t, dma_activation& activation) {
     --activation.transfers;
-    const acting as(*t.queue);
+    const acting self(*t.queue);
     if (t.compute) {
         const dma_progress result = compute_.move(t);
         if (result != dma_progress::done) return result;
@@ -172,29 +173,29 @@ bool dma_mover::copy_directly(dma_transfer& t) {
     std::uint64_t length = t.length - t.moved;
     if (in_burst_ > 0 || pending_.is_deferred()) return false;
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
-    const auto* from = axi::window(memory(), tlm::TLM_READ_COMMAND, source, length);
-    if (from == nullptr) return false;
-    length = from->room(source, length);
-    const std::uint8_t* bytes = from->at(source);  // `from` is valid until the next window()
-    const auto read = from->watched_at(source);
-    const auto* to = axi::window(memory(), tlm::TLM_WRITE_COMMAND, destination, length);
-    if (to == nullptr) return false;
-    length = to->room(destination, length);
-    const auto written = to->watched_at(destination);
+    const auto* readable = axi::window(memory(), tlm::TLM_READ_COMMAND, source, length);
+    if (readable == nullptr) return false;
+    length = readable->room(source, length);
+    const std::uint8_t* bytes = readable->at(source);  // `readable` ends with the next window()
+    const auto read = readable->watched_at(source);
+    const auto* writable = axi::window(memory(), tlm::TLM_WRITE_COMMAND, destination, length);
+    if (writable == nullptr) return false;
+    length = writable->room(destination, length);
+    const auto written = writable->watched_at(destination);
     if (std::array<std::uint8_t, 64> few; length <= few.size()) {
         // Software may have changed polled bytes by the time watchers are notified: copy them
         // first.
         std::memcpy(few.data(), bytes, length);
         read.report_read(few.data(), length);
-        std::memcpy(to->at(destination), few.data(), length);
+        std::memcpy(writable->at(destination), few.data(), length);
         written.report_write(few.data(), length);
     } else {
-        if (!copied_as_zeroes(to->at(destination), bytes, length)) {
-            provide_pages(to->at(destination), length);
-            copy(to->at(destination), bytes, length);
+        if (!copied_as_zeroes(writable->at(destination), bytes, length)) {
+            provide_pages(writable->at(destination), length);
+            copy(writable->at(destination), bytes, length);
         }
-        read.report_read(to->at(destination), length);
-        written.report_write(to->at(destination), length);
+        read.report_read(writable->at(destination), length);
+        written.report_write(writable->at(destination), length);
     }
     t.moved += static_cast<std::uint32_t>(length);
     return true;

@@ -56,8 +56,8 @@ bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
     ring.post(count);
     if (side == dma_side::m2s) posted_descriptors_ += count;
     if (trace::on()) {
-        const trace::on_behalf_of it(side == dma_side::m2s ? trace::current_or_new_operation()
-                                                           : trace::current_operation());
+        const trace::on_behalf_of operation(
+            side == dma_side::m2s ? trace::current_or_new_operation() : trace::current_operation());
         if (side == dma_side::m2s) note_operation(count);
         trace::event(engine_.trace_row(), "doorbell",
                      {{"queue", number_}, {"side", text(side)}, {"count", count}}, delay);
@@ -114,8 +114,8 @@ void dma_queue::note_operation(std::uint32_t count) {
 /// The operation of the m2s descriptor that is `before_tail` places before the tail; 0: not known.
 trace::operation dma_queue::operation_of(std::uint32_t before_tail) const {
     const std::uint64_t number = posted_descriptors_ - before_tail;
-    const auto at = std::ranges::upper_bound(posted_, number, {}, &posted::end);
-    return at != posted_.end() && at->first <= number ? at->of : 0;
+    const auto found = std::ranges::upper_bound(posted_, number, {}, &posted::end);
+    return found != posted_.end() && found->first <= number ? found->operation : 0;
 }
 
 // ---- Scheduling
@@ -155,9 +155,9 @@ dma_queue::fetch_request dma_queue::next_fetch(dma_side side) const {
 dma_progress dma_queue::fetch(const fetch_request& wanted) {
     const auto [side, address, count] = wanted;
     dma_ring& ring = sides_[side].ring;
-    const acting as(*this);
-    const trace::on_behalf_of it(side == dma_side::m2s ? operation_of(ring.unfetched())
-                                                       : operation_);
+    const acting self(*this);
+    const trace::on_behalf_of operation(side == dma_side::m2s ? operation_of(ring.unfetched())
+                                                              : operation_);
     const auto reports = misuse::reports();
     sc_time delay;  // hidden by the prefetch; that of the first fetch is part of the start latency
     group().memory.find(tlm::TLM_READ_COMMAND, address);
@@ -270,28 +270,28 @@ bool dma_queue::accept_destination() {
 }
 
 bool dma_queue::next_piece(dma_transfer& next) {
-    stream& from = sides_[dma_side::m2s];
-    stream& to = sides_[dma_side::s2m];
-    const std::uint32_t length = std::min(from.left, to.left);
-    const bool ends_packet = length == from.left && from.current.last();
-    if (ends_packet && length < to.left &&
+    stream& source = sides_[dma_side::m2s];
+    stream& destination = sides_[dma_side::s2m];
+    const std::uint32_t length = std::min(source.left, destination.left);
+    const bool ends_packet = length == source.left && source.current.last();
+    if (ends_packet && length < destination.left &&
         error(dma_side::s2m, cause::s2m_length_mismatch, misuse::length_mismatch,
-              fmt::format("{} bytes of the destination at {:#x} left", to.left - length,
-                          to.address + length)))
+              fmt::format("{} bytes of the destination at {:#x} left", destination.left - length,
+                          destination.address + length)))
         return false;
 
     next.queue = this;
-    next.source = from.take(length);
-    next.destination = to.take(length);
+    next.source = source.take(length);
+    next.destination = destination.take(length);
     next.length = length;
-    next.ends_source = from.left == 0;
-    next.ends_destination = to.left == 0 || ends_packet;
+    next.ends_source = source.left == 0;
+    next.ends_destination = destination.left == 0 || ends_packet;
     next.ends_packet = ends_packet;
-    next.interrupt = (next.ends_source && from.current.interrupt()) ||
-                     (next.ends_destination && to.current.interrupt());
-    from.active = !next.ends_source;
-    to.active = !next.ends_destination;
-    if (next.ends_source && from.current.barrier() && settings().has_barriers) barrier_ = true;
+    next.interrupt = (next.ends_source && source.current.interrupt()) ||
+                     (next.ends_destination && destination.current.interrupt());
+    source.active = !next.ends_source;
+    destination.active = !next.ends_destination;
+    if (next.ends_source && source.current.barrier() && settings().has_barriers) barrier_ = true;
     if (ends_packet) packet_ = {};
     next.packet = next.ends_source ? packet_ : before_;
     next.abandoned = std::exchange(abandoned_, 0);
@@ -331,19 +331,19 @@ bool dma_queue::accept_compute(const dma_descriptor& d) {
 
 /// Adds the current source. The last source stays active until all destinations are collected.
 void dma_queue::collect_source() {
-    stream& from = sides_[dma_side::m2s];
+    stream& source = sides_[dma_side::m2s];
     dma_compute_packet& packet = *compute_;
     if (++packet.m2s > settings().max_compute_descriptors) {
         error(dma_side::m2s, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
               "sources of a compute packet", true);
         return;
     }
-    packet.interrupt |= from.current.interrupt();
-    packet.barrier |= from.current.barrier();
-    if (from.current.operation_type() == meta::op_type_copy)
-        packet.operation.add_source({from.address, from.left});
-    if (!from.current.last()) {
-        from.active = false;
+    packet.interrupt |= source.current.interrupt();
+    packet.barrier |= source.current.barrier();
+    if (source.current.operation_type() == meta::op_type_copy)
+        packet.operation.add_source({source.address, source.left});
+    if (!source.current.last()) {
+        source.active = false;
         return;
     }
     packet.has_all_sources = true;
@@ -352,16 +352,16 @@ void dma_queue::collect_source() {
 
 bool dma_queue::collect_destination(dma_transfer& next) {
     if (load(dma_side::s2m) != dma_progress::done) return false;
-    stream& to = sides_[dma_side::s2m];
+    stream& destination = sides_[dma_side::s2m];
     dma_operation& operation = compute_->operation;
-    to.active = false;
-    compute_->interrupt |= to.current.interrupt();
+    destination.active = false;
+    compute_->interrupt |= destination.current.interrupt();
     if (++compute_->s2m > settings().max_compute_descriptors) {
         error(dma_side::m2s, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
               "destinations of a compute packet", true);
         return false;
     }
-    if (refused(operation.add_destination({to.address, to.left}))) return false;
+    if (refused(operation.add_destination({destination.address, destination.left}))) return false;
     if (operation.destination_left() > 0) return false;
     if (refused(operation.check_overlap())) return false;
     take_compute_packet(next);
@@ -433,8 +433,8 @@ bool dma_queue::raise(dma_side side, unsigned cause, bool always_aborts) {
     const unsigned engine = engine_.number;
     const unsigned secondary = static_cast<unsigned>(side);  // secondary group A or B
     const std::uint64_t bit = 1ull << cause;
-    const auto add = [&](reg which, unsigned index, std::uint64_t bits) {
-        registers.set(which, registers.get(which, index, engine) | bits, index, engine);
+    const auto add = [&](reg target, unsigned index, std::uint64_t bits) {
+        registers.set(target, registers.get(target, index, engine) | bits, index, engine);
     };
     add(reg::secondary_cause, secondary, bit);
     if ((registers.get(reg::secondary_mask, secondary, engine) & bit) == 0)

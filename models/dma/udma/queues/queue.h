@@ -191,7 +191,7 @@ private:
 
     // While tracing: operations of posted m2s descriptors, which are numbered since the start.
     struct posted {
-        trace::operation of;
+        trace::operation operation;
         std::uint64_t first, end;
     };
     std::vector<posted> posted_;

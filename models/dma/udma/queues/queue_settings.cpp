@@ -11,8 +11,8 @@ namespace regs = udma_regs;
 using regs::reg;
 
 void dma_queue_settings::read(const register_bank& registers, unsigned queue, unsigned engine) {
-    const auto of_queue = [&](reg which) { return registers.get(which, queue, engine); };
-    const auto of_engine = [&](reg which) { return registers.get(which, 0, engine); };
+    const auto of_queue = [&](reg setting) { return registers.get(setting, queue, engine); };
+    const auto of_engine = [&](reg setting) { return registers.get(setting, 0, engine); };
     as_of_ = registers.changes(engine);
 
     constexpr auto works = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();

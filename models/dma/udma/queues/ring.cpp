@@ -5,8 +5,8 @@
 
 namespace trn {
 
-void dma_ring::position::advance(std::uint32_t by, std::uint32_t length) {
-    const std::uint64_t sum = std::uint64_t{index} + by;
+void dma_ring::position::advance(std::uint32_t count, std::uint32_t length) {
+    const std::uint64_t sum = std::uint64_t{index} + count;
     if (sum < length) {  // the usual case, without divisions
         index = static_cast<std::uint32_t>(sum);
         return;

@@ -17,7 +17,7 @@ public:
         std::uint32_t index = 0;
         std::uint8_t pass = 1;
 
-        void advance(std::uint32_t by, std::uint32_t length);
+        void advance(std::uint32_t count, std::uint32_t length);
         /// Value in the head and tail registers.
         std::uint32_t value() const { return index | std::uint32_t{pass} << 30; }
     };
