@@ -9,8 +9,8 @@ namespace trn {
 
 using numerics::element;
 
-tile execution::source(const isa::tile_operand& operand, isa::operand which) const {
-    tile t(memory_, operand, which, index_group_);
+tile execution::source(const isa::tile_operand& operand, isa::operand name) const {
+    tile t(memory_, operand, name, index_group_);
     t.require_readable();
     return t;
 }
@@ -23,43 +23,44 @@ scalar_values execution::s1(unsigned lanes, float absent) const {
 }
 
 void execution::convert(element type, unsigned partition, std::size_t elements, const float* values,
-                        std::uint8_t* to) const {
+                        std::uint8_t* bits) const {
     numbers_.convert(
         type, values, elements,
-        numerics::rules::rounding_position(partition, static_cast<std::uint32_t>(elements), 0), to);
+        numerics::rules::rounding_position(partition, static_cast<std::uint32_t>(elements), 0),
+        bits);
 }
 
-void execution::put(tile& to, unsigned partition, const float* values) {
-    if (std::uint8_t* const row = to.whole_row(partition)) {
-        convert(to.type(), partition, to.elements(), values, row);
-        numbers_.detect(to.type(), row, to.elements());
-        return to.row_written(partition);
+void execution::put(tile& target, unsigned partition, const float* values) {
+    if (std::uint8_t* const row = target.whole_row(partition)) {
+        convert(target.type(), partition, target.elements(), values, row);
+        numbers_.detect(target.type(), row, target.elements());
+        return target.row_written(partition);
     }
-    bits_.resize(to.elements() * to.element_bytes());
-    convert(to.type(), partition, to.elements(), values, bits_.data());
-    put_bits(to, partition, bits_.data());
+    bits_.resize(target.elements() * target.element_bytes());
+    convert(target.type(), partition, target.elements(), values, bits_.data());
+    put_bits(target, partition, bits_.data());
 }
 
-void execution::put_bits(tile& to, unsigned partition, const std::uint8_t* from) {
-    numbers_.detect(to.type(), from, to.elements());
-    to.write(partition, from);
+void execution::put_bits(tile& target, unsigned partition, const std::uint8_t* values) {
+    numbers_.detect(target.type(), values, target.elements());
+    target.write(partition, values);
 }
 
-void execution::put_bits(tile& to, unsigned partition, const std::uint32_t* from) {
-    if (!numbers_.detects(to.type())) return to.write(partition, from);
-    const std::size_t size = to.element_bytes();
-    bits_.resize(to.elements() * size);
-    for (std::size_t k = 0; k < to.elements(); ++k)  // little endian
-        std::memcpy(bits_.data() + k * size, &from[k], size);
-    put_bits(to, partition, bits_.data());
+void execution::put_bits(tile& target, unsigned partition, const std::uint32_t* values) {
+    if (!numbers_.detects(target.type())) return target.write(partition, values);
+    const std::size_t size = target.element_bytes();
+    bits_.resize(target.elements() * size);
+    for (std::size_t k = 0; k < target.elements(); ++k)  // little endian
+        std::memcpy(bits_.data() + k * size, &values[k], size);
+    put_bits(target, partition, bits_.data());
 }
 
-void execution::put_where(tile& to, unsigned partition, const std::uint8_t* from,
+void execution::put_where(tile& target, unsigned partition, const std::uint8_t* values,
                           const std::uint8_t* mask) {
-    const unsigned size = to.element_bytes();
-    for (std::size_t k = 0; k < to.elements(); ++k)
-        if (mask[k] != 0) numbers_.detect(to.type(), from + k * size, 1);
-    to.write_where(partition, from, mask);
+    const unsigned size = target.element_bytes();
+    for (std::size_t k = 0; k < target.elements(); ++k)
+        if (mask[k] != 0) numbers_.detect(target.type(), values + k * size, 1);
+    target.write_where(partition, values, mask);
 }
 
 }  // namespace trn

@@ -36,7 +36,7 @@ public:
 
     const isa::instruction& i;
 
-    tile source(const isa::tile_operand& operand, isa::operand which) const;
+    tile source(const isa::tile_operand& operand, isa::operand name) const;
     tile source_a() const { return source(i.a, isa::operand::a); }
     tile source_b() const { return source(i.b, isa::operand::b); }
     tile destination() const { return tile(memory_, i.dst, isa::operand::dst, index_group_); }
@@ -46,13 +46,13 @@ public:
     scalar_values s1(unsigned lanes, float absent = 0) const;
 
     /// Writes FP32 values converted to the tile's type, with canonical NaNs.
-    void put(tile& to, unsigned partition, const float* values);
+    void put(tile& target, unsigned partition, const float* values);
     /// Converts `elements` values of a partition like put(), into bit patterns of `type`.
     void convert(numerics::element type, unsigned partition, std::size_t elements,
-                 const float* values, std::uint8_t* to) const;
-    void put_bits(tile& to, unsigned partition, const std::uint8_t* from);
-    void put_bits(tile& to, unsigned partition, const std::uint32_t* from);
-    void put_where(tile& to, unsigned partition, const std::uint8_t* from,
+                 const float* values, std::uint8_t* bits) const;
+    void put_bits(tile& target, unsigned partition, const std::uint8_t* values);
+    void put_bits(tile& target, unsigned partition, const std::uint32_t* values);
+    void put_where(tile& target, unsigned partition, const std::uint8_t* values,
                    const std::uint8_t* mask);
 
     bool has_mode(std::uint16_t bits) const { return i.has_mode(bits); }

@@ -17,8 +17,8 @@ using numerics::element;
 
 namespace {
 
-isa::fault index_outside(isa::operand which, const isa::tile_operand& indices) {
-    return {isa::error::indirect_oob, which, indices.where.offset};
+isa::fault index_outside(isa::operand name, const isa::tile_operand& indices) {
+    return {isa::error::indirect_oob, name, indices.where.offset};
 }
 
 /// Returns all rows of a tile, in the order of the partitions.
@@ -289,17 +289,17 @@ void gpsimd_engine::topk(execution& e) {
     const auto bits = read_all<std::uint32_t>(a, columns);
     std::vector<std::uint32_t> order(n), row(k);
     for (unsigned first = 0; first < a.partitions(); first += processor_partitions) {
-        const auto at = [&](std::uint32_t j) {
+        const auto position = [&](std::uint32_t j) {
             return (first + j % processor_partitions) * columns + j / processor_partitions;
         };
         // Ascending; NaN before numbers; of equal values, the higher index first.
         std::iota(order.begin(), order.end(), 0u);
         std::ranges::sort(order, [&](std::uint32_t l, std::uint32_t r) {
-            const float x = values[at(l)], y = values[at(r)];
+            const float x = values[position(l)], y = values[position(r)];
             if (std::isnan(x) != std::isnan(y)) return std::isnan(x);
             return x < y || (!(y < x) && l > r);
         });
-        for (std::size_t j = 0; j < k; ++j) row[j] = bits[at(order[n - k + j])];
+        for (std::size_t j = 0; j < k; ++j) row[j] = bits[position(order[n - k + j])];
         for (unsigned p = first; p < first + processor_partitions; ++p) {
             e.put_bits(dst, p, row.data());
             e.put_bits(indices, p, order.data() + (n - k));

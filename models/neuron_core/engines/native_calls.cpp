@@ -167,12 +167,12 @@ void reverse(execution& e) {
     const tile a = e.source_a();
     tile dst = e.destination();
     const std::size_t size = a.element_bytes(), n = a.elements();
-    std::vector<std::uint8_t> from(n * size), to(n * size);
+    std::vector<std::uint8_t> forward(n * size), reversed(n * size);
     for (unsigned p = 0; p < a.partitions(); ++p) {
-        a.read(p, from.data());
+        a.read(p, forward.data());
         for (std::size_t i = 0; i < n; ++i)
-            std::memcpy(to.data() + i * size, from.data() + (n - 1 - i) * size, size);
-        e.put_bits(dst, p, to.data());
+            std::memcpy(reversed.data() + i * size, forward.data() + (n - 1 - i) * size, size);
+        e.put_bits(dst, p, reversed.data());
     }
 }
 

@@ -96,8 +96,8 @@ struct tensor_engine::scratch {
     std::vector<std::uint16_t> partners;
 
     static scratch& of_this_thread() {
-        static thread_local scratch one;
-        return one;
+        static thread_local scratch own;
+        return own;
     }
 };
 
@@ -181,8 +181,8 @@ void tensor_engine::load_stationary(execution& e) {
 }
 
 void tensor_engine::require_matching(const execution& e, const stationary& s) const {
-    const auto refuse = [](reason why, isa::operand which) {
-        throw fault_of(error::bad_operand, why, which);
+    const auto refuse = [](reason why, isa::operand name) {
+        throw fault_of(error::bad_operand, why, name);
     };
     if (!s.loaded || s.mode != (e.i.mode & shared_modes) || s.tile != e.i.tile || s.kept != e.i.imm)
         refuse(reason::mode, isa::operand::none);
@@ -209,10 +209,10 @@ void tensor_engine::transpose(execution& e, const stationary& s) {
     note_written(e.i.dst);
 }
 
-void tensor_engine::product(stationary& s, scratch& with) {
-    matrix& moving = with.moving;
+void tensor_engine::product(stationary& s, scratch& work) {
+    matrix& moving = work.moving;
     const std::size_t n = moving.columns;
-    with.out.resize(s.values.columns * n);
+    work.out.resize(s.values.columns * n);
     // Rows that only one of the operands has contribute nothing.
     numerics::matmul_shape shape{std::min(s.values.partitions, moving.partitions),
                                  s.values.columns,
@@ -225,23 +225,23 @@ void tensor_engine::product(stationary& s, scratch& with) {
         const std::size_t dense_rows = moving.partitions * moving.products;
         // A dense row beyond the moving rows: acc + (+0 x -0) leaves acc unchanged.
         moving.narrow.resize((dense_rows + 1) * n, -0.0f);
-        with.kept = s.values.narrow;
-        with.partners = s.partners;
-        for (std::size_t c = 0; c < with.partners.size(); ++c)
-            if (with.partners[c] >= dense_rows) {
-                with.partners[c] = static_cast<std::uint16_t>(dense_rows);
-                with.kept[c] = 0;
+        work.kept = s.values.narrow;
+        work.partners = s.partners;
+        for (std::size_t c = 0; c < work.partners.size(); ++c)
+            if (work.partners[c] >= dense_rows) {
+                work.partners[c] = static_cast<std::uint16_t>(dense_rows);
+                work.kept[c] = 0;
             }
-        numerics::matmul_sparse(shape, with.kept.data(), with.partners.data(), moving.narrow.data(),
-                                with.out.data());
+        numerics::matmul_sparse(shape, work.kept.data(), work.partners.data(), moving.narrow.data(),
+                                work.out.data());
     } else if (s.values.is_wide || moving.is_wide) {
         s.values.widen();
         moving.widen();
         numerics::matmul_wide(shape, moving.products, s.values.wide.data(), moving.wide.data(),
-                              with.out.data());
+                              work.out.data());
     } else {
         numerics::matmul_narrow(shape, s.values.narrow.data(), moving.narrow.data(),
-                                with.out.data());
+                                work.out.data());
     }
 }
 
@@ -252,17 +252,17 @@ void tensor_engine::multiply(execution& e) {
         e.source_a();  // its values are not used, but the read is checked
         return transpose(e, s);
     }
-    scratch& with = scratch::of_this_thread();
-    const matrix& moving = with.moving;
-    read_matrix(e, with.moving);
+    scratch& work = scratch::of_this_thread();
+    const matrix& moving = work.moving;
+    read_matrix(e, work.moving);
     tile dst = e.destination();
     const bool accumulates = e.has_mode(mode::accumulate);
     if (accumulates) dst.require_readable();
-    product(s, with);
+    product(s, work);
     std::vector<float> old(moving.columns);
     if (accumulates && generation_ != isa::generation::v4) note_accumulated(e.i.dst);
     for (unsigned m = 0; m < dst.partitions(); ++m) {
-        float* const row = &with.out[m * moving.columns];
+        float* const row = &work.out[m * moving.columns];
         if (accumulates) {
             dst.read(m, old.data());
             numerics::apply(numerics::alu::add, row, old.data(), moving.columns, true);

@@ -54,7 +54,7 @@ private:
     static void read_matrix(const execution& e, matrix& m);
     void read_tags(const execution& e, stationary& s) const;
     void require_matching(const execution& e, const stationary& s) const;
-    static void product(stationary& s, scratch& with);
+    static void product(stationary& s, scratch& work);
     /// Calls visit(number of a partition's bank) for each bank that a tile in PSUM may touch.
     template <class Visit>
     static void for_banks(const isa::tile_operand& t, Visit&& visit);

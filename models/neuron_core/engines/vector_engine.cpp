@@ -226,9 +226,9 @@ void vector_engine::transpose_32(execution& e) {
     for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, in.data() + p * n * size);
     for (std::size_t p = 0; p < dst.partitions(); ++p)
         for (std::size_t k = 0; k < out_n; ++k) {
-            const std::size_t from = p / 32 * 32 + k % 32, element = k / 32 * 32 + p % 32;
+            const std::size_t source = p / 32 * 32 + k % 32, element = k / 32 * 32 + p % 32;
             std::memcpy(out.data() + (p * out_n + k) * size,
-                        in.data() + (from * n + element) * size, size);
+                        in.data() + (source * n + element) * size, size);
         }
     for (unsigned p = 0; p < dst.partitions(); ++p)
         e.put_bits(dst, p, out.data() + p * out_n * size);
@@ -247,9 +247,9 @@ void vector_engine::shuffle(execution& e) {
     std::vector<std::uint8_t> in(a.partitions() * bytes);
     for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, in.data() + p * bytes);
     for (unsigned p = 0; p < dst.partitions(); ++p) {
-        const std::uint8_t from = e.i.shuffle[p % quadrant];
-        if (from == unchanged) continue;
-        e.put_bits(dst, p, in.data() + (p / quadrant * quadrant + from) * bytes);
+        const std::uint8_t source = e.i.shuffle[p % quadrant];
+        if (source == unchanged) continue;
+        e.put_bits(dst, p, in.data() + (p / quadrant * quadrant + source) * bytes);
     }
 }
 

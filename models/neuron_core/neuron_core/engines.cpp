@@ -84,8 +84,8 @@ core_engines::core_engines(const parts& p)
 }
 
 void core_engines::show_states() {
-    const auto show = [this](reg which, auto value) {
-        control_.view(which, [this, value](unsigned instance, unsigned index) -> std::uint64_t {
+    const auto show = [this](reg shown, auto value) {
+        control_.view(shown, [this, value](unsigned instance, unsigned index) -> std::uint64_t {
             return value(*engines_[instance], index);
         });
     };
@@ -138,7 +138,7 @@ void core_engines::publish(statistics& out) const {
 }
 
 void core_engines::publish(statistics& out, isa::engine e) const {
-    const sequencer& engine = of(e);
+    const sequencer& engine = sequencer_of(e);
     const engine_counters& c = engine.counted();
     const auto count = [&](std::string_view counter, std::uint64_t value) {
         out.count(fmt::format("{}_{}", name_of(e), counter), value);
@@ -184,9 +184,9 @@ void core_engines::report_clock(unsigned permille) {
 std::optional<std::string> core_engines::describe_wait() const {
     std::string all;
     for (const auto& engine : engines_)
-        if (const auto one = engine->describe_wait())
-            all += fmt::format("{}{}, {}", all.empty() ? "" : "; ", *one,
-                               posters_.of(engine->awaited(), programs()));
+        if (const auto wait = engine->describe_wait())
+            all += fmt::format("{}{}, {}", all.empty() ? "" : "; ", *wait,
+                               posters_.describe(engine->awaited(), programs()));
     return all.empty() ? std::nullopt : std::optional(all);
 }
 

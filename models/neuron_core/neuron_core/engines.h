@@ -54,8 +54,10 @@ public:
     void report_clock(unsigned permille);
     engine_checks& checks() { return checks_; }
 
-    sequencer& of(isa::engine e) { return *engines_[static_cast<unsigned>(e)]; }
-    const sequencer& of(isa::engine e) const { return *engines_[static_cast<unsigned>(e)]; }
+    sequencer& sequencer_of(isa::engine e) { return *engines_[static_cast<unsigned>(e)]; }
+    const sequencer& sequencer_of(isa::engine e) const {
+        return *engines_[static_cast<unsigned>(e)];
+    }
     void on_break(std::function<void(const std::string&)> hit) {
         environment_.pause = std::move(hit);
     }

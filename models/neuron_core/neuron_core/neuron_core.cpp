@@ -80,7 +80,7 @@ void neuron_core::show_pe_counters() {
     };
     constexpr unsigned centre = 4;
     const auto group = [this](unsigned row) {
-        return engines_ ? engines_->array().of(row) : array_activity::group{};
+        return engines_ ? engines_->array().group_of(row) : array_activity::group{};
     };
     show(Reg::matmul_lo, Reg::matmul_hi, [group](unsigned row, unsigned crossbar) {
         return crossbar == centre ? group(row).matmul : 0;
@@ -124,7 +124,7 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
 /// Access to SBUF or PSUM; the address is an offset in the aperture.
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+    if (!armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
         misuse::hardware_failed();
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -290,7 +290,7 @@ bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std
                         std::uint64_t{first.partition} * partition_bytes(first.space) +
                         first.offset);
     payload.set_data_length(length);
-    return armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
+    return armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); });
 }
 
 bool neuron_core::is_memory(std::uint64_t offset) const {

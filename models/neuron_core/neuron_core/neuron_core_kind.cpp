@@ -77,7 +77,7 @@ kind neuron_core_kind() {
             } windows[] = {{cfg.notifications_offset, notification_queue::aperture_size},
                            {cfg.pe_counters_offset, pe_counters_regs::size},
                            {cfg.sram_errors_offset, sram_errors_regs::size}};
-            std::ranges::sort(windows, {}, [](const auto& one) { return one.first; });
+            std::ranges::sort(windows, {}, [](const auto& window) { return window.first; });
             std::uint64_t end = 0;
             for (const auto& [first, size] : windows) {
                 if (first < end)

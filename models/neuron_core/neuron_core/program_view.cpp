@@ -16,20 +16,22 @@ std::vector<std::string_view> neuron_core::engine_names() const {
 }
 
 bool neuron_core::has_started(unsigned engine) const {
-    return engines_ &&
-           std::as_const(*engines_).of(static_cast<isa::engine>(engine)).counted().started;
+    return engines_ && std::as_const(*engines_)
+                           .sequencer_of(static_cast<isa::engine>(engine))
+                           .counted()
+                           .started;
 }
 
 sequencer& neuron_core::started(unsigned engine) {
     assert(has_started(engine));
-    return engines_->of(static_cast<isa::engine>(engine));
+    return engines_->sequencer_of(static_cast<isa::engine>(engine));
 }
 
 neuron_core::program_state neuron_core::inspect(unsigned engine) const {
     program_state now;
     now.state = name_of(sequencer::state::idle);
     if (!has_started(engine)) return now;
-    const sequencer& s = std::as_const(*engines_).of(static_cast<isa::engine>(engine));
+    const sequencer& s = std::as_const(*engines_).sequencer_of(static_cast<isa::engine>(engine));
     now.state = name_of(s.current());
     now.wait = s.describe_wait().value_or("");
     now.instruction = s.instruction_text();
@@ -43,12 +45,12 @@ neuron_core::program_state neuron_core::inspect(unsigned engine) const {
 std::uint32_t neuron_core::state_number(unsigned engine) const {
     if (!engines_) return 0;
     return static_cast<std::uint32_t>(
-        std::as_const(*engines_).of(static_cast<isa::engine>(engine)).current());
+        std::as_const(*engines_).sequencer_of(static_cast<isa::engine>(engine)).current());
 }
 
 std::uint32_t neuron_core::pc(unsigned engine) const {
     if (!engines_) return 0;
-    return std::as_const(*engines_).of(static_cast<isa::engine>(engine)).pc();
+    return std::as_const(*engines_).sequencer_of(static_cast<isa::engine>(engine)).pc();
 }
 
 void neuron_core::order(unsigned engine, command ordered) {
@@ -67,16 +69,17 @@ bool neuron_core::set_register(unsigned engine, unsigned number, std::uint32_t v
 }
 
 void neuron_core::add_break(unsigned engine, std::uint32_t pc) {
-    engines().of(static_cast<isa::engine>(engine)).breaks().add(pc);
+    engines().sequencer_of(static_cast<isa::engine>(engine)).breaks().add(pc);
 }
 
 void neuron_core::remove_break(unsigned engine, std::uint32_t pc) {
-    engines().of(static_cast<isa::engine>(engine)).breaks().remove(pc);
+    engines().sequencer_of(static_cast<isa::engine>(engine)).breaks().remove(pc);
 }
 
 std::vector<std::uint32_t> neuron_core::breaks(unsigned engine) const {
     if (!engines_) return {};
-    const auto& all = std::as_const(*engines_).of(static_cast<isa::engine>(engine)).breaks().all();
+    const auto& all =
+        std::as_const(*engines_).sequencer_of(static_cast<isa::engine>(engine)).breaks().all();
     return {all.begin(), all.end()};
 }
 

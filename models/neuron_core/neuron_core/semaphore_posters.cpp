@@ -52,8 +52,8 @@ bool semaphore_posters::posts(const isa::instruction& i, bool event, unsigned in
     return false;
 }
 
-std::string semaphore_posters::of(const isa::wait_condition& wait,
-                                  std::span<const program> programs) const {
+std::string semaphore_posters::describe(const isa::wait_condition& wait,
+                                        std::span<const program> programs) const {
     const auto mode = static_cast<isa::wait_mode>(wait.mode);
     const bool event = mode == isa::wait_mode::event_set || mode == isa::wait_mode::event_clear;
     std::string all;
@@ -62,13 +62,13 @@ std::string semaphore_posters::of(const isa::wait_condition& wait,
         const std::uint32_t end = std::min(p.words, max_words);
         for (std::uint32_t pc = 0, length = 1; pc < end; pc += length) {
             length = 1;
-            const auto at = p.base + std::uint64_t{pc} * isa::word_bytes;
-            if (read_(at, std::span(bytes).first(isa::word_bytes)) != isa::word_bytes) break;
+            const auto address = p.base + std::uint64_t{pc} * isa::word_bytes;
+            if (read_(address, std::span(bytes).first(isa::word_bytes)) != isa::word_bytes) break;
             if (isa::check_header(std::span(bytes).first(16), p.engine, isa::generation::v4))
                 continue;
             if ((bytes[2] & isa::flag::long_form) != 0) {
                 length = 2;
-                if (read_(at + isa::word_bytes, std::span(bytes).last(isa::word_bytes)) !=
+                if (read_(address + isa::word_bytes, std::span(bytes).last(isa::word_bytes)) !=
                     isa::word_bytes)
                     break;
             }

@@ -28,7 +28,7 @@ public:
         : read_(std::move(read)), semaphores_(semaphores), lines_(lines) {}
 
     /// For example "posted by tensor at pc 12 (failed at pc 3)", or that no program posts it.
-    std::string of(const isa::wait_condition& wait, std::span<const program> programs) const;
+    std::string describe(const isa::wait_condition& wait, std::span<const program> programs) const;
 
 private:
     /// Limit of the words of a program that are read.

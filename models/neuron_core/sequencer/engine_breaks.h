@@ -9,15 +9,15 @@ namespace trn {
 /// Instructions before which a debugger pauses one engine (not the breakpoints of programs).
 class engine_breaks {
 public:
-    void add(std::uint32_t pc) { at_.insert(pc); }
-    void remove(std::uint32_t pc) { at_.erase(pc); }
+    void add(std::uint32_t pc) { pcs_.insert(pc); }
+    void remove(std::uint32_t pc) { pcs_.erase(pc); }
     void once() { next_ = true; }
-    const std::set<std::uint32_t>& all() const { return at_; }
-    bool empty() const { return at_.empty() && !next_; }
+    const std::set<std::uint32_t>& all() const { return pcs_; }
+    bool empty() const { return pcs_.empty() && !next_; }
 
     /// Whether to pause before the instruction at `pc`. True once, until pass().
     bool stops(std::uint32_t pc) {
-        if (passing_ || (!next_ && !at_.contains(pc))) return false;
+        if (passing_ || (!next_ && !pcs_.contains(pc))) return false;
         next_ = false;
         return passing_ = true;
     }
@@ -31,7 +31,7 @@ public:
     void pass() { passing_ = false; }
 
 private:
-    std::set<std::uint32_t> at_;
+    std::set<std::uint32_t> pcs_;
     bool next_ = false;
     bool passing_ = false;
 };

@@ -32,21 +32,21 @@ sc_time turn_of(unsigned core, isa::engine e) {
 
 }  // namespace
 
-sequencer::sequencer(sequencer_environment& environment, isa::engine which)
+sequencer::sequencer(sequencer_environment& environment, isa::engine engine)
     : core_(environment),
-      engine_(which),
-      traits_{which, environment.id.generation, environment.partitions.sbuf,
+      engine_(engine),
+      traits_{engine, environment.id.generation, environment.partitions.sbuf,
               environment.partitions.psum},
-      settings_(environment.control, which),
-      turn_(turn_of(environment.id.core, which)),
-      clock_(isa::clock_of(which, environment.id.generation)),
-      timeline_(environment.owner.name(), which, clock_, environment.lines),
-      signals_(environment, which, settings_, counters_),
+      settings_(environment.control, engine),
+      turn_(turn_of(environment.id.core, engine)),
+      clock_(isa::clock_of(engine, environment.id.generation)),
+      timeline_(environment.owner.name(), engine, clock_, environment.lines),
+      signals_(environment, engine, settings_, counters_),
       program_(environment, traits_, clock_, counters_, timeline_, wake_),
-      waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
-      writes_(environment, clock_, which, wake_),
-      generators_(environment, clock_, settings_, which, wake_),
-      scalars_(environment, which, clock_, signals_, counters_, timeline_, wake_),
+      waits_(environment, engine, clock_, signals_, settings_, counters_, timeline_),
+      writes_(environment, clock_, engine, wake_),
+      generators_(environment, clock_, settings_, engine, wake_),
+      scalars_(environment, engine, clock_, signals_, counters_, timeline_, wake_),
       rows_(environment, clock_, counters_, settings_, timeline_, wake_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
@@ -285,7 +285,7 @@ void sequencer::run_ahead() {
     cycles horizon = clock_.now() + max_ahead;
     if (const auto next = completions_.next()) horizon = std::min(horizon, *next);
     const std::uint32_t first = pc_;
-    const cycles from = clock_.local();
+    const cycles begin = clock_.local();
     const std::uint64_t before = completions_.issued();
     while (clock_.local() < horizon && program_.has_followers(pc_)) {
         const program_buffer::entry* e = program_.decoded(pc_);
@@ -293,7 +293,7 @@ void sequencer::run_ahead() {
         pc_ = registers_.execute(e->d.value, pc_, clock_, core_.id);
         completions_.count();
     }
-    timeline_.registers(first, completions_.issued() - before, from, clock_.local());
+    timeline_.registers(first, completions_.issued() - before, begin, clock_.local());
 }
 
 sequencer::step sequencer::wait_for(const isa::wait_condition& condition) {
@@ -356,10 +356,10 @@ bool sequencer::in_progress() const {
 /// Whether all earlier instructions are complete; if not, local time moves to their completion.
 bool sequencer::drained() {
     if (completions_.last() <= clock_.now()) return true;
-    const cycles from = std::max(clock_.local(), clock_.now());
+    const cycles begin = std::max(clock_.local(), clock_.now());
     clock_.reach(completions_.last());
-    counters_.overlap_cycles += clock_.local() - from;
-    timeline_.waited("drain", from, clock_.local());
+    counters_.overlap_cycles += clock_.local() - begin;
+    timeline_.waited("drain", begin, clock_.local());
     return false;
 }
 

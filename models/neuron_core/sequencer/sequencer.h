@@ -31,7 +31,7 @@ public:
     enum class state : std::uint8_t { idle, running, waiting, halted, stopped, failed };
     using counters = engine_counters;
 
-    sequencer(sequencer_environment& environment, isa::engine which);
+    sequencer(sequencer_environment& environment, isa::engine engine);
 
     /// A write of CONTROL.
     void command(std::uint32_t bits);
@@ -101,7 +101,7 @@ private:
     step fail(const isa::fault& f);
     void stop(isa::error code);
     step sleep(sleeping how);
-    step sleep_until(cycles at) { return sleep({at}); }
+    step sleep_until(cycles cycle) { return sleep({cycle}); }
 
     sequencer_environment& core_;
     const isa::engine engine_;

@@ -19,7 +19,7 @@ public:
         : core_(environment), pending_(wake) {}
 
     /// Address of a register of DMA engine `engine`.
-    std::uint64_t at(unsigned engine, std::uint64_t offset) const {
+    std::uint64_t address(unsigned engine, std::uint64_t offset) const {
         return core_.id.dma_base + engine * core_.id.dma_stride + offset;
     }
     /// Fails with WRITE_FAILED and `engine` as detail when the access is answered with an error.

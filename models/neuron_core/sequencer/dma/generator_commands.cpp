@@ -69,8 +69,8 @@ progress generator_commands::execute(const dge_copy_fields& f, const register_un
         }
         for (; stage_ <= bursts; ++stage_) {
             const burst b = burst_of(f, registers, stage_);
-            const std::uint64_t at = dma_.at(engine_, generator_offset + b.offset);
-            if (const progress p = dma_.write(engine_, at, b.words); !is_finished(p)) return p;
+            const std::uint64_t address = dma_.address(engine_, generator_offset + b.offset);
+            if (const progress p = dma_.write(engine_, address, b.words); !is_finished(p)) return p;
         }
         // The writes of parameters are posted; only START's acceptance takes time.
         clock_.reach(clock_.after(clock_.now(), dma_.delay()));
@@ -80,9 +80,9 @@ progress generator_commands::execute(const dge_copy_fields& f, const register_un
 
 progress generator_commands::wait_until_free(const dge_copy_fields& f) {
     std::array<std::uint32_t, 1> status{};
-    const std::uint64_t at =
-        dma_.at(engine_, generator_offset + regs::offset(reg::status, f.queue));
-    if (const progress p = dma_.read(engine_, at, status); !is_finished(p)) return p;
+    const std::uint64_t address =
+        dma_.address(engine_, generator_offset + regs::offset(reg::status, f.queue));
+    if (const progress p = dma_.read(engine_, address, status); !is_finished(p)) return p;
     if (regs::status::busy.get(status[0]) != 0) return poll_.again(engine_);
     poll_.end();
     return finished{};
@@ -140,7 +140,7 @@ generator_commands::burst generator_commands::burst_of(const dge_copy_fields& f,
         add(b.words,
             core_.id.semaphores +
                 semaphores_regs::offset(semaphores_regs::reg::semaphore_increment, f.semaphore));
-        add(b.words, dma_.at(engine_, generator_offset + regs::offset(reg::signal_value, q)));
+        add(b.words, dma_.address(engine_, generator_offset + regs::offset(reg::signal_value, q)));
         b.words.push_back(1);
         return b;
     }

@@ -59,14 +59,15 @@ void row_moves::find_runs() {
                     const std::int64_t offset =
                         std::int64_t{i0} * d[0].stride + std::int64_t{i1} * d[1].stride +
                         std::int64_t{i2} * d[2].stride + std::int64_t{i3} * d[3].stride;
-                    const auto at = static_cast<std::uint32_t>(tile_.where.offset + offset * size);
+                    const auto byte =
+                        static_cast<std::uint32_t>(tile_.where.offset + offset * size);
                     if (element % per_row == 0) runs_.emplace_back();
                     auto& runs = runs_.back();
-                    if (!runs.empty() && runs.back().in_partition + runs.back().bytes == at &&
+                    if (!runs.empty() && runs.back().in_partition + runs.back().bytes == byte &&
                         runs.back().bytes + size <= max_bytes)
                         runs.back().bytes += size;
                     else
-                        runs.push_back({at, element % per_row * size, size});
+                        runs.push_back({byte, element % per_row * size, size});
                 }
 }
 
@@ -100,13 +101,13 @@ std::uint32_t row_moves::max_descriptors() const {
     return opcode_ == opcode::dma_gather_transpose ? max_side + 1 : 1;
 }
 
-bool row_moves::next(unsigned engine, packet& to) {
-    to.sources.clear();
-    to.destinations.clear();
+bool row_moves::next(unsigned engine, packet& filled) {
+    filled.sources.clear();
+    filled.destinations.clear();
     share& s = shares_[engine];
     if (opcode_ == opcode::dma_gather_transpose) {
         if (s.next == s.end) return false;
-        transpose(blocks_[s.next++], to);
+        transpose(blocks_[s.next++], filled);
         return true;
     }
     while (s.next < s.end && indices_[s.next] >= table_rows_) ++s.next;
@@ -117,9 +118,9 @@ bool row_moves::next(unsigned engine, packet& to) {
     const std::uint64_t inside =
         in_sbuf(static_cast<unsigned>(s.next % tile_.partitions), r.in_partition);
     if (opcode_ == opcode::dma_scatter)
-        copy(inside, outside, r.bytes, to);
+        copy(inside, outside, r.bytes, filled);
     else
-        copy(outside, inside, r.bytes, to);
+        copy(outside, inside, r.bytes, filled);
     if (++s.run == runs.size()) {
         s.run = 0;
         ++s.next;
@@ -127,11 +128,12 @@ bool row_moves::next(unsigned engine, packet& to) {
     return true;
 }
 
-void row_moves::copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes, packet& p) const {
+void row_moves::copy(std::uint64_t source_address, std::uint64_t destination, std::uint32_t bytes,
+                     packet& p) const {
     const std::uint32_t length = bytes & 0xffff;
     p.sources.push_back(
-        make(source::first.mask() | source::last.mask() | length, meta_of(0), from));
-    p.destinations.push_back(make(length, 0, to));
+        make(source::first.mask() | source::last.mask() | length, meta_of(0), source_address));
+    p.destinations.push_back(make(length, 0, destination));
 }
 
 /// Makes a compute packet (doc/dma_compute.md) from rows of the table to rows of the result.

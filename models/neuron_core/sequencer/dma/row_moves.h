@@ -28,7 +28,7 @@ public:
     std::uint32_t max_descriptors() const;
     bool has_work(unsigned engine) const { return shares_[engine].next != shares_[engine].end; }
     /// Makes the next packet of `engine`; false if there is none.
-    bool next(unsigned engine, packet& to);
+    bool next(unsigned engine, packet& filled);
 
 private:
     /// Bytes that are contiguous both in a partition and in a row.
@@ -47,7 +47,8 @@ private:
     void find_blocks();
     std::uint64_t table_row(std::uint64_t index) const;
     std::uint64_t in_sbuf(unsigned partition, std::uint32_t byte) const;
-    void copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes, packet& p) const;
+    void copy(std::uint64_t source, std::uint64_t destination, std::uint32_t bytes,
+              packet& p) const;
     void transpose(const block& b, packet& p) const;
 
     const sequencer_environment& core_;

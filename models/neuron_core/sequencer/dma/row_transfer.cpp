@@ -46,10 +46,10 @@ progress row_transfer::begin(const isa::instruction& i) {
     const auto rows = std::max(static_cast<std::int32_t>(i.s0.value), 0);
     std::vector<std::uint32_t> indices(partitions * columns), column(columns);
     try {
-        const tile from(core_.memory, i.b, isa::operand::b);
-        from.require_readable();
+        const tile index_tile(core_.memory, i.b, isa::operand::b);
+        index_tile.require_readable();
         for (unsigned p = 0; p < partitions; ++p) {
-            from.read(p, column.data());
+            index_tile.read(p, column.data());
             for (std::size_t k = 0; k < columns; ++k) indices[k * partitions + p] = column[k];
         }
     } catch (const isa::fault& f) {

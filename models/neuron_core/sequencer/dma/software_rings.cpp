@@ -28,13 +28,13 @@ void software_rings::reset() {
 progress software_rings::read_ring(unsigned engine, bool m2s, ring& r) {
     std::array<std::uint32_t, 1> word{};
     std::array<std::uint32_t, 4> values{};
-    const std::array from{m2s ? reg::m2s_q_base_lo : reg::s2m_q_base_lo,
-                          m2s ? reg::m2s_q_base_hi : reg::s2m_q_base_hi,
-                          m2s ? reg::m2s_q_length : reg::s2m_q_length,
-                          m2s ? reg::m2s_q_tail : reg::s2m_q_tail};
-    for (unsigned n = 0; n < from.size(); ++n) {
-        const std::uint64_t at = dma_.at(engine, regs::offset(from[n], queue));
-        if (const progress p = dma_.read(engine, at, word); !is_finished(p)) return p;
+    const std::array registers{m2s ? reg::m2s_q_base_lo : reg::s2m_q_base_lo,
+                               m2s ? reg::m2s_q_base_hi : reg::s2m_q_base_hi,
+                               m2s ? reg::m2s_q_length : reg::s2m_q_length,
+                               m2s ? reg::m2s_q_tail : reg::s2m_q_tail};
+    for (unsigned n = 0; n < registers.size(); ++n) {
+        const std::uint64_t address = dma_.address(engine, regs::offset(registers[n], queue));
+        if (const progress p = dma_.read(engine, address, word); !is_finished(p)) return p;
         values[n] = word[0];
     }
     r = {values[0] | std::uint64_t{values[1]} << 32, values[2] & 0xff'ffff,
@@ -64,9 +64,9 @@ progress software_rings::post(unsigned engine, row_moves& moves) {
         if (sources.empty()) return finished{};
         lay_out(s2m, destinations);
         lay_out(m2s, sources);
-        const auto doorbell = [&](reg which, std::size_t count) {
-            writes_.push_back(
-                {dma_.at(engine, regs::offset(which, queue)), {static_cast<std::uint32_t>(count)}});
+        const auto doorbell = [&](reg target, std::size_t count) {
+            writes_.push_back({dma_.address(engine, regs::offset(target, queue)),
+                               {static_cast<std::uint32_t>(count)}});
         };
         doorbell(reg::s2m_q_tail_increment, destinations.size());
         doorbell(reg::m2s_q_tail_increment, sources.size());
@@ -86,10 +86,10 @@ void software_rings::lay_out(ring r, std::span<const row_moves::words> descripto
     for (row_moves::words d : descriptors) {
         d[0] =
             static_cast<std::uint32_t>(dma_descriptor_regs::m2s_control::ring_id.set(d[0], r.pass));
-        const std::uint64_t at = r.base + std::uint64_t{r.index} * descriptor_bytes;
-        if (r.index == 0 || at % max_write == 0 || writes_.empty() ||
-            writes_.back().address + writes_.back().words.size() * 4 != at)
-            writes_.push_back({at, {}});
+        const std::uint64_t address = r.base + std::uint64_t{r.index} * descriptor_bytes;
+        if (r.index == 0 || address % max_write == 0 || writes_.empty() ||
+            writes_.back().address + writes_.back().words.size() * 4 != address)
+            writes_.push_back({address, {}});
         writes_.back().words.insert(writes_.back().words.end(), d.begin(), d.end());
         if (++r.index == r.length) {
             r.index = 0;
@@ -101,9 +101,9 @@ void software_rings::lay_out(ring r, std::span<const row_moves::words> descripto
 progress software_rings::poll(unsigned engine, bool& is_busy) {
     std::array<std::uint32_t, 1> status{};
     is_busy = false;
-    for (const reg which : {reg::m2s_q_status, reg::s2m_q_status}) {
-        const std::uint64_t at = dma_.at(engine, regs::offset(which, queue));
-        if (const progress p = dma_.read(engine, at, status); !is_finished(p)) return p;
+    for (const reg side_status : {reg::m2s_q_status, reg::s2m_q_status}) {
+        const std::uint64_t address = dma_.address(engine, regs::offset(side_status, queue));
+        if (const progress p = dma_.read(engine, address, status); !is_finished(p)) return p;
         if (regs::m2s_q_status::aborted.get(status[0]) != 0)
             return isa::fault{isa::error::write_failed, isa::operand::none, engine};
         is_busy |= regs::m2s_q_status::pending.get(status[0]) != 0;

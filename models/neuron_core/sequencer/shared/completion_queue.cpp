@@ -5,17 +5,17 @@
 
 namespace trn {
 
-void completion_queue::push(cycles at, const entry& e) {
-    last_ = std::max(last_, at);
+void completion_queue::push(cycles cycle, const entry& e) {
+    last_ = std::max(last_, cycle);
     flights_.push_back({last_, e});
     ++issued_;
 }
 
-void completion_queue::settle(cycles at, engine_signals& signals) {
-    while (!flights_.empty() && flights_.front().at <= at) {
+void completion_queue::settle(cycles now, engine_signals& signals) {
+    while (!flights_.empty() && flights_.front().cycle <= now) {
         const entry done = flights_.front().completion;
         flights_.pop_front();
-        const trace::on_behalf_of operation(done.of);
+        const trace::on_behalf_of operation(done.operation);
         if (done.update.mode != 0) signals.update(done.update, done.pc);
         if (done.notify) signals.send(notification::kind::notify, done.pc);
         if (done.traced) signals.send(notification::kind::trace, (done.pc & 0xff'ffff) | 1u << 30);
@@ -29,17 +29,17 @@ void completion_queue::reset() {
 }
 
 std::optional<completion_queue::cycles> completion_queue::next() const {
-    return flights_.empty() ? std::nullopt : std::optional(flights_.front().at);
+    return flights_.empty() ? std::nullopt : std::optional(flights_.front().cycle);
 }
 
 std::optional<completion_queue::cycles> completion_queue::next_effect() const {
     const auto found =
         std::ranges::find_if(flights_, [](auto& f) { return f.completion.has_effect(); });
-    return found == flights_.end() ? std::nullopt : std::optional(found->at);
+    return found == flights_.end() ? std::nullopt : std::optional(found->cycle);
 }
 
-std::uint64_t completion_queue::retired(cycles at) const {
-    const auto flying = std::ranges::count_if(flights_, [at](auto& f) { return f.at > at; });
+std::uint64_t completion_queue::retired(cycles now) const {
+    const auto flying = std::ranges::count_if(flights_, [now](auto& f) { return f.cycle > now; });
     return issued_ - static_cast<std::uint64_t>(flying);
 }
 

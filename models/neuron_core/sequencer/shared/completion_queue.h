@@ -21,15 +21,15 @@ public:
         std::uint32_t pc;
         isa::semaphore_update update;  ///< mode 0: none
         bool notify, traced;
-        trace::operation of = 0;  ///< the operation that the instruction began
+        trace::operation operation = 0;  ///< the operation that the instruction began
 
         bool has_effect() const { return update.mode != 0 || notify || traced; }
     };
 
-    /// Adds `e`, which completes at `at`, but not before earlier entries.
-    void push(cycles at, const entry& e);
-    /// Carries out updates and notifications due at `at`.
-    void settle(cycles at, engine_signals& signals);
+    /// Adds `e`, which completes at `cycle`, but not before earlier entries.
+    void push(cycles cycle, const entry& e);
+    /// Carries out updates and notifications due at `now`.
+    void settle(cycles now, engine_signals& signals);
     void reset();
 
     /// Completion of the last issued instruction.
@@ -37,15 +37,15 @@ public:
     std::optional<cycles> next() const;
     /// The next completion with an update or a notification.
     std::optional<cycles> next_effect() const;
-    /// Number of instructions that are complete at `at`.
-    std::uint64_t retired(cycles at) const;
+    /// Number of instructions that are complete at `now`.
+    std::uint64_t retired(cycles now) const;
     std::uint64_t issued() const { return issued_; }
     /// Counts an instruction that completes at once and has no effect.
     void count() { ++issued_; }
 
 private:
     struct flight {
-        cycles at;
+        cycles cycle;
         entry completion;
     };
     std::deque<flight> flights_;

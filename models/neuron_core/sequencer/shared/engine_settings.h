@@ -12,8 +12,8 @@ namespace trn {
 /// The configuration that software wrote into one engine's control block.
 class engine_settings {
 public:
-    engine_settings(const register_bank& bank, isa::engine which)
-        : bank_(bank), instance_(static_cast<unsigned>(which)) {}
+    engine_settings(const register_bank& bank, isa::engine engine)
+        : bank_(bank), instance_(static_cast<unsigned>(engine)) {}
 
     std::uint64_t program_base() const {
         return (get(sequencer_regs::reg::program_hi) << 32 | get(sequencer_regs::reg::program_lo)) &
@@ -46,9 +46,11 @@ public:
     }
 
 private:
-    std::uint64_t get(sequencer_regs::reg which) const { return bank_.get(which, 0, instance_); }
-    std::uint32_t word(sequencer_regs::reg which) const {
-        return static_cast<std::uint32_t>(get(which));
+    std::uint64_t get(sequencer_regs::reg setting) const {
+        return bank_.get(setting, 0, instance_);
+    }
+    std::uint32_t word(sequencer_regs::reg setting) const {
+        return static_cast<std::uint32_t>(get(setting));
     }
 
     const register_bank& bank_;

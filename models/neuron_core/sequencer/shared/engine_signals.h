@@ -12,9 +12,9 @@ namespace trn {
 /// Effects of one engine outside its data path: semaphores, events, notifications.
 class engine_signals {
 public:
-    engine_signals(sequencer_environment& environment, isa::engine which,
+    engine_signals(sequencer_environment& environment, isa::engine engine,
                    const engine_settings& settings, engine_counters& counters)
-        : core_(environment), engine_(which), settings_(settings), counters_(counters) {}
+        : core_(environment), engine_(engine), settings_(settings), counters_(counters) {}
 
     /// An update by the instruction at `pc`. Precondition: `u` has no at_issue, and its value is
     /// not a register. `early`: the instruction is not complete.

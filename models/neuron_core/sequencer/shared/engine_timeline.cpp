@@ -28,30 +28,30 @@ bool posts(const isa::instruction& i) {
 
 }  // namespace
 
-engine_timeline::engine_timeline(std::string_view core, isa::engine which,
+engine_timeline::engine_timeline(std::string_view core, isa::engine engine,
                                  const engine_clock& clock, const program_lines* lines)
-    : track_(fmt::format("{}.{}", core, name_of(which))),
-      engine_(which),
+    : track_(fmt::format("{}.{}", core, name_of(engine))),
+      engine_(engine),
       clock_(clock),
       lines_(lines) {}
 
 std::string engine_timeline::line_of(std::uint32_t pc) const {
-    return lines_ != nullptr ? lines_->of(engine_, pc) : std::string();
+    return lines_ != nullptr ? lines_->text_of(engine_, pc) : std::string();
 }
 
 trace::operation engine_timeline::begin_operation(const isa::instruction& i) const {
     return trace::on() && posts(i) ? trace::new_operation() : 0;
 }
 
-void engine_timeline::span(std::string_view name, cycles from, cycles until,
-                           trace::fields with) const {
-    const auto start = clock_.time_of(from);
-    trace::span(track_, name, start, clock_.time_of(std::max(from, until)) - start, with);
+void engine_timeline::span(std::string_view name, cycles begin, cycles until,
+                           trace::fields fields) const {
+    const auto start = clock_.time_of(begin);
+    trace::span(track_, name, start, clock_.time_of(std::max(begin, until)) - start, fields);
 }
 
-void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {
+void engine_timeline::draw_wait(std::string_view reason, cycles begin, cycles until) const {
     const trace::on_behalf_of no_operation(0);
-    span("wait", from, until, {{"reason", reason}, {"cycles", until - from}});
+    span("wait", begin, until, {{"reason", reason}, {"cycles", until - begin}});
 }
 
 void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
@@ -97,16 +97,16 @@ void engine_timeline::draw_counted(cycles busy, const isa::work& done) const {
                   {"psum_bytes_written", done.psum_bytes_written}});
 }
 
-void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles from,
+void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles begin,
                                    cycles until) const {
-    span(find(i.opcode)->mnemonic, from, until,
+    span(find(i.opcode)->mnemonic, begin, until,
          {{"pc", pc}, {"source", line_of(pc)}, {"text", isa::text_of(i)}});
 }
 
-void engine_timeline::registers(std::uint32_t pc, std::uint64_t count, cycles from,
+void engine_timeline::registers(std::uint32_t pc, std::uint64_t count, cycles begin,
                                 cycles until) const {
     if (trace::on() && count != 0)
-        span("registers", from, until, {{"pc", pc}, {"instructions", count}});
+        span("registers", begin, until, {{"pc", pc}, {"instructions", count}});
 }
 
 }  // namespace trn

@@ -23,16 +23,16 @@ public:
     using cycles = engine_clock::cycles;
 
     /// `lines` may be null.
-    engine_timeline(std::string_view core, isa::engine which, const engine_clock& clock,
+    engine_timeline(std::string_view core, isa::engine engine, const engine_clock& clock,
                     const program_lines* lines);
 
     /// Records an event of the engine at the present time.
-    void event(std::string_view name, trace::fields with) const {
-        if (trace::on()) trace::event(track_, name, with);
+    void event(std::string_view name, trace::fields fields) const {
+        if (trace::on()) trace::event(track_, name, fields);
     }
     /// Records that the engine was stalled from `from` until `until`.
-    void waited(std::string_view reason, cycles from, cycles until) const {
-        if (trace::on() && until > from) draw_wait(reason, from, until);
+    void waited(std::string_view reason, cycles begin, cycles until) const {
+        if (trace::on() && until > begin) draw_wait(reason, begin, until);
     }
     /// Begins a wait of unknown length; calls `reason` only while there is a trace.
     template <typename Reason>
@@ -64,26 +64,27 @@ public:
                   std::optional<std::uint16_t> outputs) const {
         event("operands", {{"pc", pc}, {"crc_in", inputs}, {"crc_out", outputs.value_or(0)}});
     }
-    void control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const {
-        if (trace::on()) draw_control(i, pc, from, until);
+    void control(const isa::instruction& i, std::uint32_t pc, cycles begin, cycles until) const {
+        if (trace::on()) draw_control(i, pc, begin, until);
     }
     /// Adds the work of the next control instruction's span to the counters.
     void counted(cycles busy, const isa::work& done) const {
         if (trace::on()) draw_counted(busy, done);
     }
     /// Records `count` instructions that use registers only.
-    void registers(std::uint32_t pc, std::uint64_t count, cycles from, cycles until) const;
+    void registers(std::uint32_t pc, std::uint64_t count, cycles begin, cycles until) const;
 
 private:
-    void draw_wait(std::string_view reason, cycles from, cycles until) const;
+    void draw_wait(std::string_view reason, cycles begin, cycles until) const;
     void open_wait(std::uint32_t pc, const std::string& reason);
     void close_wait(const semaphores::poster& poster, cycles waited);
     void draw_start(std::uint32_t pc, isa::generation generation) const;
     void draw_compute(const isa::instruction& i, std::uint32_t pc, cycles start,
                       const isa::cost& cost, const isa::work& done) const;
     void draw_counted(cycles busy, const isa::work& done) const;
-    void draw_control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const;
-    void span(std::string_view name, cycles from, cycles until, trace::fields with) const;
+    void draw_control(const isa::instruction& i, std::uint32_t pc, cycles begin,
+                      cycles until) const;
+    void span(std::string_view name, cycles begin, cycles until, trace::fields fields) const;
     std::string line_of(std::uint32_t pc) const;
 
     const std::string track_;  // "chip0.nc0.vector"

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-std::string program_lines::of(isa::engine e, std::uint32_t pc) const {
+std::string program_lines::text_of(isa::engine e, std::uint32_t pc) const {
     namespace line = program_set_regs::line;
     const engine_settings settings(control_, e);
     const std::uint64_t table = settings.lines_base();
@@ -32,7 +32,7 @@ std::string program_lines::of(isa::engine e, std::uint32_t pc) const {
 }
 
 std::string describe_pc(const program_lines* lines, isa::engine e, std::uint32_t pc) {
-    const std::string line = lines != nullptr ? lines->of(e, pc) : std::string();
+    const std::string line = lines != nullptr ? lines->text_of(e, pc) : std::string();
     return line.empty() ? fmt::format("pc {}", pc) : fmt::format("pc {} ({})", pc, line);
 }
 

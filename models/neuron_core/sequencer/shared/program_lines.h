@@ -26,7 +26,7 @@ public:
         : control_(control), read_(std::move(read)) {}
 
     /// "add.trn:12"; empty if the line is unknown.
-    std::string of(isa::engine e, std::uint32_t pc) const;
+    std::string text_of(isa::engine e, std::uint32_t pc) const;
 
 private:
     const register_bank& control_;

@@ -31,13 +31,13 @@ public:
                 g.matmul += cycles;
             else
                 (wide ? g.load : g.fast_load) += cycles;
-            const std::uint64_t from = std::max(start, until_[row]), end = start + cycles;
-            if (end <= from) continue;
-            busy_[row] += end - from;
+            const std::uint64_t first = std::max(start, until_[row]), end = start + cycles;
+            if (end <= first) continue;
+            busy_[row] += end - first;
             until_[row] = end;
         }
     }
-    const group& of(unsigned row_group) const { return groups_[row_group]; }
+    const group& group_of(unsigned row_group) const { return groups_[row_group]; }
     /// Cycles up to `now` in which the row group was busy.
     std::uint64_t busy(unsigned row_group, std::uint64_t now) const {
         const std::uint64_t ahead = until_[row_group] > now ? until_[row_group] - now : 0;

@@ -7,19 +7,19 @@ namespace trn {
 
 using sc_core::sc_time;
 
-sc_time engine_clock::time_of(cycles at) const {
+sc_time engine_clock::time_of(cycles cycle) const {
     const auto ps = [this](cycles duration) {
         return static_cast<std::uint64_t>(
             (static_cast<unsigned __int128>(duration) * ps_per_second + hertz_ - 1) / hertz_);
     };
-    if (at >= base_cycle_) return time_of_value(base_ps_ + ps(at - base_cycle_));
-    return time_of_value(base_ps_ - std::min(base_ps_, ps(base_cycle_ - at)));
+    if (cycle >= base_cycle_) return time_of_value(base_ps_ + ps(cycle - base_cycle_));
+    return time_of_value(base_ps_ - std::min(base_ps_, ps(base_cycle_ - cycle)));
 }
 
-engine_clock::cycles engine_clock::after(cycles from, const sc_time& duration) const {
-    return from + static_cast<cycles>((static_cast<unsigned __int128>(duration.value()) * hertz_ +
-                                       ps_per_second - 1) /
-                                      ps_per_second);
+engine_clock::cycles engine_clock::after(cycles start, const sc_time& duration) const {
+    return start + static_cast<cycles>((static_cast<unsigned __int128>(duration.value()) * hertz_ +
+                                        ps_per_second - 1) /
+                                       ps_per_second);
 }
 
 void engine_clock::set_rate(unsigned permille) {

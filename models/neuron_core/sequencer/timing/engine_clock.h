@@ -24,18 +24,18 @@ public:
                                                  hertz_ / ps_per_second);
     }
     /// First picosecond of cycle `at`.
-    sc_core::sc_time time_of(cycles at) const;
+    sc_core::sc_time time_of(cycles cycle) const;
     /// First cycle that begins at or after `at`. Precondition: `at` is not in the past.
-    cycles cycle_at(const sc_core::sc_time& at) const {
-        return after(base_cycle_, at - time_of_value(base_ps_));
+    cycles cycle_at(const sc_core::sc_time& time) const {
+        return after(base_cycle_, time - time_of_value(base_ps_));
     }
-    cycles after(cycles from, const sc_core::sc_time& duration) const;
+    cycles after(cycles start, const sc_core::sc_time& duration) const;
     cycles of_ns(std::uint64_t ns) const;
 
     /// Earliest start of the next instruction.
     cycles local() const { return local_; }
     bool is_ahead() const { return local_ > now(); }
-    void reach(cycles at) { local_ = std::max(local_, at); }
+    void reach(cycles cycle) { local_ = std::max(local_, cycle); }
     void spend(cycles duration) { local_ += duration; }
     /// Sets local time back to simulated time.
     void restart() { local_ = now(); }

@@ -52,8 +52,8 @@ std::array<footprint, 2> issue_window::writes_of(const instruction& i) const {
     return {f.dst, writes_b(i) ? f.b : footprint{}};
 }
 
-std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
-    std::uint64_t start = at;
+std::uint64_t issue_window::free(const instruction& i, std::uint64_t begin) const {
+    std::uint64_t start = begin;
     if (i.opcode == opcode::load_stationary) {
         // The array holds two stationaries: a third waits for the multiplies of the oldest.
         start = std::max(start, next_load_);
@@ -69,16 +69,16 @@ std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
     return start;
 }
 
-std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) const {
-    std::uint64_t start = free(i, at);
+std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t begin) const {
+    std::uint64_t start = free(i, begin);
     const auto reads = reads_of(i);
     const auto written = writes_of(i);
     for (const flight& f : flights_) {
         if (f.complete <= start) continue;
         const auto meets = [](const auto& reads, const auto& writes) {
-            return std::ranges::any_of(reads, [&](const footprint& one) {
+            return std::ranges::any_of(reads, [&](const footprint& read) {
                 return std::ranges::any_of(
-                    writes, [&](const footprint& other) { return one.overlaps(other); });
+                    writes, [&](const footprint& other) { return read.overlaps(other); });
             });
         };
         if (meets(reads, f.written) || meets(f.read, written)) start = f.complete;
@@ -106,8 +106,8 @@ void issue_window::issued(const instruction& i, const cost& c, std::uint64_t sta
 memory_ports::use memory_ports::use_of(const instruction& i, const cost& c,
                                        const partition_sizes& sizes) {
     use u;
-    const operand_footprints of = footprints_of(i, sizes);
-    for (const footprint& f : {of.dst, of.a, of.b}) {
+    const operand_footprints operands = footprints_of(i, sizes);
+    for (const footprint& f : {operands.dst, operands.a, operands.b}) {
         u.sbuf |= f.space == space::sbuf;
         u.psum_banks |= banks_of(f);
     }
@@ -116,8 +116,8 @@ memory_ports::use memory_ports::use_of(const instruction& i, const cost& c,
 }
 
 sc_core::sc_time memory_ports::free_at(engine e, generation g, const use& wanted) const {
-    const auto other = [this](engine which) -> const use& {
-        return uses_[static_cast<unsigned>(which)];
+    const auto other = [this](engine user) -> const use& {
+        return uses_[static_cast<unsigned>(user)];
     };
     sc_core::sc_time free = sc_core::SC_ZERO_TIME;
     const bool v2 = g == generation::v2;

@@ -19,9 +19,9 @@ public:
     explicit issue_window(const partition_sizes& sizes) : sizes_(sizes) {}
 
     /// First cycle from `at` on at which the engine, or its part of the array, is free for `i`.
-    std::uint64_t free(const instruction& i, std::uint64_t at) const;
+    std::uint64_t free(const instruction& i, std::uint64_t begin) const;
     /// As free(), and all instructions that `i` depends on are complete.
-    std::uint64_t earliest(const instruction& i, std::uint64_t at) const;
+    std::uint64_t earliest(const instruction& i, std::uint64_t begin) const;
     void issued(const instruction& i, const cost& c, std::uint64_t start);
     void reset() { *this = issue_window(sizes_); }
 

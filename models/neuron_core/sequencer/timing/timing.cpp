@@ -210,7 +210,7 @@ cost cost_of(const instruction& i, engine e, generation g) {
 }
 
 work work_of(const instruction& i, engine e, generation g) {
-    const operand_footprints of = footprints_of(i, {});
+    const operand_footprints operands = footprints_of(i, {});
     const auto add = [](const tile_operand& t, const footprint& f, std::uint64_t& all,
                         std::uint64_t& psum) {
         const std::uint64_t bytes = t.elements() * f.partitions.count() * numerics::size_of(t.type);
@@ -218,12 +218,12 @@ work work_of(const instruction& i, engine e, generation g) {
         if (in_psum(t)) psum += bytes;
     };
     work w;
-    add(i.a, of.a, w.bytes_read, w.psum_bytes_read);
-    add(i.dst, of.dst, w.bytes_written, w.psum_bytes_written);
+    add(i.a, operands.a, w.bytes_read, w.psum_bytes_read);
+    add(i.dst, operands.dst, w.bytes_written, w.psum_bytes_written);
     if (writes_b(i))
-        add(i.b, of.b, w.bytes_written, w.psum_bytes_written);
+        add(i.b, operands.b, w.bytes_written, w.psum_bytes_written);
     else
-        add(i.b, of.b, w.bytes_read, w.psum_bytes_read);
+        add(i.b, operands.b, w.bytes_read, w.psum_bytes_read);
     const std::uint64_t results = i.dst.elements() * i.dst.partitions;
     if (i.opcode == opcode::multiply) {
         std::uint64_t depth = i.a.partitions;

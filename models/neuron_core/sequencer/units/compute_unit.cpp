@@ -53,9 +53,9 @@ progress compute_unit::prepare(const instruction& i) {
     if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) && load_set_of(i.op0))
         clock_.spend(clock_.after(0, core_.act_table_load));
     use_ = isa::memory_ports::use_of(i, cost_, core_.partitions);
-    const cycles from = std::max(clock_.local(), clock_.now());
-    const cycles free = window_.free(i, from);
-    clock_.reach(window_.earliest(i, from));
+    const cycles begin = std::max(clock_.local(), clock_.now());
+    const cycles free = window_.free(i, begin);
+    clock_.reach(window_.earliest(i, begin));
     counters_.overlap_cycles += clock_.local() - free;
     timeline_.waited("overlap", free, clock_.local());
     const sc_core::sc_time port = core_.ports.free_at(traits_.engine, traits_.generation, use_);

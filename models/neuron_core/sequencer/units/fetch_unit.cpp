@@ -70,12 +70,13 @@ progress fetch_unit::decode(std::uint32_t pc, const register_unit& registers) {
     return finished{};
 }
 
-progress fetch_unit::fetch_word(std::uint32_t pc, std::uint8_t* to) {
+progress fetch_unit::fetch_word(std::uint32_t pc, std::uint8_t* word) {
     if (pc >= words_) return failed();
     const std::uint32_t block = pc / program_buffer::block_words;
     if (const progress p = fetch_block(block, pc, true); !is_finished(p)) return p;
     std::memcpy(
-        to, buffer_.find(block)->bytes.data() + pc % program_buffer::block_words * isa::word_bytes,
+        word,
+        buffer_.find(block)->bytes.data() + pc % program_buffer::block_words * isa::word_bytes,
         isa::word_bytes);
     return finished{};
 }
@@ -110,11 +111,11 @@ progress fetch_unit::fetch_block(std::uint32_t number, std::uint32_t pc, bool de
         found = &b;
     }
     if (!demanded) return finished{};
-    const auto from = std::max(clock_.local(), clock_.now());
+    const auto begin = std::max(clock_.local(), clock_.now());
     clock_.reach(found->ready);
-    if (clock_.local() > from) {
-        counters_.fetch_cycles += clock_.local() - from;
-        timeline_.waited("fetch", from, clock_.local());
+    if (clock_.local() > begin) {
+        counters_.fetch_cycles += clock_.local() - begin;
+        timeline_.waited("fetch", begin, clock_.local());
     }
     return found->readable ? progress{finished{}} : failed();
 }

@@ -46,7 +46,7 @@ public:
 
 private:
     progress decode(std::uint32_t pc, const register_unit& registers);
-    progress fetch_word(std::uint32_t pc, std::uint8_t* to);
+    progress fetch_word(std::uint32_t pc, std::uint8_t* word);
     progress fetch_block(std::uint32_t number, std::uint32_t pc, bool demanded);
     progress failed() const;
 

@@ -27,7 +27,7 @@ constexpr auto table = [] {
 
 struct used_tile {
     const isa::tile_operand* tile;
-    isa::operand which;
+    isa::operand name;
 };
 
 std::optional<std::uint16_t> crc_of(isa::core_memory& memory, isa::engine e,
@@ -36,10 +36,10 @@ std::optional<std::uint16_t> crc_of(isa::core_memory& memory, isa::engine e,
     constexpr unsigned group_of_tensor = 32, group_of_others = 16;
     unsigned crc = start;
     std::vector<std::uint8_t> bytes;
-    for (const auto& [operand, which] : tiles) {
+    for (const auto& [operand, name] : tiles) {
         if (operand == nullptr || !operand->present()) continue;
         try {
-            const tile t(memory, *operand, which,
+            const tile t(memory, *operand, name,
                          e == isa::engine::tensor ? group_of_tensor : group_of_others);
             bytes.resize(t.elements() * t.element_bytes());
             for (unsigned p = 0; p < t.partitions(); ++p) {

@@ -58,14 +58,14 @@ progress scalar_access::execute(const isa::instruction& i, std::uint32_t pc,
 progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
                                  std::uint8_t* bytes, unsigned size) {
     if (f.where.space != isa::space::none) {
-        std::uint8_t* at =
+        std::uint8_t* place =
             core_.memory.bytes(f.where.space) +
             std::size_t{f.where.partition} * core_.memory.partition_bytes(f.where.space) +
             f.where.offset;
         if (loads && core_.memory.has_errors() && !core_.memory.check_read(f.where, size))
             return isa::fault{isa::error::memory, isa::operand::none, f.where.offset};
         if (core_.observer != nullptr) core_.observer->accesses(engine_, pc, f.where, size, !loads);
-        std::memcpy(loads ? bytes : at, loads ? at : bytes, size);
+        std::memcpy(loads ? bytes : place, loads ? place : bytes, size);
         if (!loads) core_.memory.written(f.where, size);
         count(f.where.space, loads, size);
         return finished{};

@@ -12,11 +12,11 @@ namespace trn {
 /// REG_LOAD and REG_STORE: one element between a register and SBUF, PSUM or memory.
 class scalar_access {
 public:
-    scalar_access(sequencer_environment& environment, isa::engine which, engine_clock& clock,
+    scalar_access(sequencer_environment& environment, isa::engine engine, engine_clock& clock,
                   engine_signals& signals, engine_counters& counters,
                   const engine_timeline& timeline, sc_core::sc_event& wake)
         : core_(environment),
-          engine_(which),
+          engine_(engine),
           clock_(clock),
           signals_(signals),
           counters_(counters),

@@ -16,11 +16,11 @@ namespace trn {
 /// Waits of one engine for a semaphore or an event (spec 6).
 class wait_unit {
 public:
-    wait_unit(sequencer_environment& environment, isa::engine which, engine_clock& clock,
+    wait_unit(sequencer_environment& environment, isa::engine engine, engine_clock& clock,
               engine_signals& signals, const engine_settings& settings, engine_counters& counters,
               engine_timeline& timeline)
         : core_(environment),
-          engine_(which),
+          engine_(engine),
           clock_(clock),
           signals_(signals),
           settings_(settings),
