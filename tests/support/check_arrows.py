@@ -65,8 +65,11 @@ ALLOWED = {
     **framework("tlm", "kernel"),
     **framework("netlist", "tlm", "kernel", "misuse"),
     **framework("snapshots", "kernel", "process"),
-    **framework("attach", "kernel", "tlm"),
-    **framework("debug", "kernel", "attach"),
+    **framework("attach/listen"),
+    **framework("attach/control", "attach/listen", "kernel", "tlm"),
+    **framework("attach/console", "attach/listen", "attach/control"),
+    **framework("attach/vfio_user", "attach/listen", "kernel", "tlm"),
+    **framework("debug", "kernel", "attach/listen", "attach/control"),
     F: BASE,
     # Only the file format.
     "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "platform/framework/attach/vfio_user_hooks.h"
+#include "platform/framework/attach/vfio_user/hooks.h"
 #include "platform/framework/process/private_file.h"
 
 namespace trn {

@@ -11,7 +11,7 @@
 #include "platform/app/recording/recorder.h"
 #include "platform/framework/attach/console/console_server.h"
 #include "platform/framework/attach/control/server.h"
-#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user/server.h"
 #include "platform/framework/debug/gdb_server.h"
 
 namespace trn {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/framework/attach/vfio_user_protocol.h"
+#include "platform/framework/attach/vfio_user/protocol.h"
 
 namespace trn::test {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "models/misuse_rules.h"
-#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user/server.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"

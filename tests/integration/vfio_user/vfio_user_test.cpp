@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user/server.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "sw-stubs/driver/include/trn_driver.h"
 #include "tests/integration/vfio_user/replay.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_session.h"
+#include "platform/framework/attach/vfio_user/session.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

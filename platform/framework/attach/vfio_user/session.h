@@ -10,10 +10,10 @@
 #include <string>
 
 #include "platform/framework/attach/listen/listener.h"
-#include "platform/framework/attach/vfio_user_device.h"
-#include "platform/framework/attach/vfio_user_dma.h"
-#include "platform/framework/attach/vfio_user_settings.h"
-#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/attach/vfio_user/device.h"
+#include "platform/framework/attach/vfio_user/dma.h"
+#include "platform/framework/attach/vfio_user/settings.h"
+#include "platform/framework/attach/vfio_user/stream.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/tlm/function_port.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_hooks.h"
+#include "platform/framework/attach/vfio_user/hooks.h"
 
 #include <memory>
 #include <optional>

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/attach/vfio_user/stream.h"
 #include "platform/framework/tlm/function_port.h"
 
 namespace trn::vfio_user {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/host_mapping.h"
+#include "platform/framework/attach/vfio_user/host_mapping.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

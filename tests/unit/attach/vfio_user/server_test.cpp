@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user/server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
-#include "tests/unit/attach/fake_function.h"
+#include "tests/unit/attach/vfio_user/fake_function.h"
 
 namespace {
 

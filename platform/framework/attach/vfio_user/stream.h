@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "platform/framework/attach/vfio_user_protocol.h"
+#include "platform/framework/attach/vfio_user/protocol.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn::vfio_user {

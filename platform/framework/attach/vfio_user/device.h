@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "platform/framework/attach/host_mapping.h"
-#include "platform/framework/attach/vfio_user_settings.h"
-#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/attach/vfio_user/host_mapping.h"
+#include "platform/framework/attach/vfio_user/settings.h"
+#include "platform/framework/attach/vfio_user/stream.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/tlm/function_port.h"
 #include "platform/framework/unique_fd.h"

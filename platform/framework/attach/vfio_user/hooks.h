@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/framework/attach/vfio_user_settings.h"
+#include "platform/framework/attach/vfio_user/settings.h"
 #include "platform/framework/kernel/run_loop.h"
 
 namespace trn {

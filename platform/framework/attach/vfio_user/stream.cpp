@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/attach/vfio_user/stream.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

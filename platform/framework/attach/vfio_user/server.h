@@ -7,8 +7,8 @@
 
 #include "platform/framework/attach/listen/listener.h"
 #include "platform/framework/attach/listen/waiting_room.h"
-#include "platform/framework/attach/vfio_user_session.h"
-#include "platform/framework/attach/vfio_user_settings.h"
+#include "platform/framework/attach/vfio_user/session.h"
+#include "platform/framework/attach/vfio_user/settings.h"
 #include "platform/framework/tlm/function_port.h"
 
 namespace trn {

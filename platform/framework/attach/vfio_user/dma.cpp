@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_dma.h"
+#include "platform/framework/attach/vfio_user/dma.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/attach/vfio_user_device.h"
+#include "platform/framework/attach/vfio_user/device.h"
 
 #include <fmt/format.h>
 #include <linux/pci_regs.h>
@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/framework/attach/vfio_user_protocol.h"
+#include "platform/framework/attach/vfio_user/protocol.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn {
