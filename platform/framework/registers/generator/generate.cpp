@@ -167,7 +167,9 @@ int main(int argc, char** argv) {
     app.add_option("inputs", r.inputs, "register descriptions")->required();
     app.add_option("--cpp", r.cpp, "write the C++ table of one block here");
     app.add_option("--c", r.c, "write the C header of one block here");
-    app.add_option("--docs", r.docs, "renew the register chapters of the pages in this folder; a model's is in models/WING/");
+    app.add_option(
+        "--docs", r.docs,
+        "renew the register chapters of the pages in this folder; a model's is in models/WING/");
     app.add_flag("--check", r.check, "with --docs: only report stale pages");
     app.add_option("--list", r.list, "write the list of all tables here");
     app.add_option("--root", r.root, "with --list and --docs: root of the descriptions");

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <set>
+
+#include "platform/framework/registers/generator/emit.h"
+#include "platform/framework/registers/generator/plain_text.h"
+
+namespace trn::registers {
+
+namespace {
+
+/// A name as a C++ identifier: lower case, neither a keyword nor a name used by the header.
+std::string cpp_name(std::string_view name) {
+    static const std::set<std::string, std::less<>> taken{
+        "alignas",       "alignof",     "and",
+        "and_eq",        "asm",         "auto",
+        "bitand",        "bitor",       "bool",
+        "break",         "case",        "catch",
+        "char",          "char8_t",     "char16_t",
+        "char32_t",      "class",       "compl",
+        "concept",       "const",       "const_cast",
+        "consteval",     "constexpr",   "constinit",
+        "continue",      "co_await",    "co_return",
+        "co_yield",      "decltype",    "default",
+        "delete",        "do",          "double",
+        "dynamic_cast",  "else",        "enum",
+        "explicit",      "export",      "extern",
+        "false",         "float",       "for",
+        "friend",        "goto",        "if",
+        "inline",        "int",         "long",
+        "mutable",       "namespace",   "new",
+        "noexcept",      "not",         "not_eq",
+        "nullptr",       "operator",    "or",
+        "or_eq",         "private",     "protected",
+        "public",        "register",    "reinterpret_cast",
+        "requires",      "return",      "short",
+        "signed",        "sizeof",      "static",
+        "static_assert", "static_cast", "struct",
+        "switch",        "template",    "this",
+        "thread_local",  "throw",       "true",
+        "try",           "typedef",     "typeid",
+        "typename",      "union",       "unsigned",
+        "using",         "virtual",     "void",
+        "volatile",      "wchar_t",     "while",
+        "xor",           "xor_eq",      "std",
+        "trn",           "reg",         "rows",
+        "fields",        "table",       "offset",
+        "size"};
+    auto out = lower(name);
+    return taken.contains(out) ? out + "_" : out;
+}
+
+std::string literal(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : one_line(text)) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + "\"";
+}
+
+/// A trailing documentation comment; "" if there is no text.
+std::string trailing(std::string_view desc) {
+    return desc.empty() ? std::string() : "  ///< " + comment(desc);
+}
+
+void emit_row(std::string& out, const register_spec& r, unsigned width, std::uint32_t slot) {
+    out += fmt::format("    {{{}, {:#x}, {{{{", literal(r.name), r.offset);
+    for (std::size_t d = 0; d < 3; ++d) {
+        // A single dimension becomes the innermost one, so that index 0..count-1 uses its stride.
+        const std::size_t missing = 3 - r.dims.size();
+        const auto dim = d < missing ? array_dimension{} : r.dims[d - missing];
+        out += fmt::format("{}{{{:#x}, {}}}", d == 0 ? "" : ", ", dim.stride, dim.count);
+    }
+    const auto b = r.bits(width);
+    out += fmt::format(
+        "}}}}, {}, {}, {:#x}ull,\n     {{{:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, "
+        "{:#x}ull}},\n",
+        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept);
+    out += fmt::format("     trn::knowledge::{}, trn::fidelity::{}, {}}},\n", to_string(r.known_by),
+                       to_string(r.fidelity), literal(r.contract_skip));
+}
+
+void emit_field_constants(header& out, const register_spec& r, std::size_t row) {
+    if (r.fields.empty()) return;
+    const auto space = cpp_name(r.name);
+    out.text += fmt::format("namespace {} {{\n", space);
+    for (const auto& f : r.fields) {
+        const auto name = cpp_name(f.name);
+        out.names.push_back({space + "::" + name, f.where});
+        out.text += fmt::format("inline constexpr trn::register_field {}{{{}, {}, {}}};{}\n", name,
+                                row, f.lsb, f.width, trailing(f.desc));
+        for (const auto& v : f.values) {
+            const auto constant = cpp_name(f.name + "_" + v.name);
+            out.names.push_back({space + "::" + constant, v.where});
+            out.text +=
+                fmt::format("inline constexpr std::uint64_t {} = {:#x};\n", constant, v.value);
+        }
+    }
+    out.text += "}\n";
+}
+
+}  // namespace
+
+header emit_cpp(const block_spec& block) {
+    const auto space = lower(block.block) + "_regs";
+    header result;
+    std::string& out = result.text;
+    out = fmt::format(
+        "// SPDX-License-Identifier: Apache-2.0\n"
+        "// Generated from {}.regs.yaml. Source of the facts: {}\n"
+        "#pragma once\n\n#include \"platform/framework/registers/table.h\"\n\nnamespace trn::{} "
+        "{{\n\n",
+        block.block, comment(block.source), space);
+    out += "enum class reg : std::uint16_t {\n";
+    for (const auto& r : block.registers) {
+        const auto name = cpp_name(r.name);
+        result.names.push_back({"reg::" + name, r.where});
+        out += fmt::format("    {},{}\n", name, trailing(r.desc));
+    }
+    out += "};\n\n";
+
+    for (std::size_t i = 0; i < block.registers.size(); ++i)
+        emit_field_constants(result, block.registers[i], i);
+
+    out += fmt::format("\ninline constexpr std::array<trn::register_row, {}> rows{{{{\n",
+                       block.registers.size());
+    std::uint32_t slot = 0;
+    std::size_t fields = 0;
+    for (const auto& r : block.registers) {
+        emit_row(out, r, block.width, slot);
+        slot += r.count();
+        fields += r.fields.size();
+    }
+    out += fmt::format("}}}};\n\ninline constexpr std::array<trn::field_row, {}> fields{{{{\n",
+                       fields);
+    for (std::size_t i = 0; i < block.registers.size(); ++i)
+        for (const auto& f : block.registers[i].fields)
+            out += fmt::format("    {{{}, {{{}, {}, {}}}}},\n", literal(f.name), i, f.lsb, f.width);
+    out += fmt::format(
+        "}}}};\n\ninline constexpr std::uint64_t size = {:#x};\n\n"
+        "inline constexpr trn::register_table table{{{}, {}, size, trn::hole_policy::{}, rows, "
+        "fields, {}}};\n\n"
+        "/// Bytes from the block's begin to element `index` of `r`.\n"
+        "constexpr std::uint64_t offset(reg r, std::uint32_t index = 0) {{\n"
+        "    return rows[static_cast<std::size_t>(r)].element(index);\n}}\n\n}}  // namespace "
+        "trn::{}\n",
+        block.size, literal(block.block), block.width, holes_name(block.holes), slot, space);
+    return result;
+}
+
+std::string emit_list(std::span<const table_entry> tables) {
+    std::string out =
+        "// SPDX-License-Identifier: Apache-2.0\n// Generated: every register table of the "
+        "project.\n"
+        "#include \"platform/framework/registers/all_tables.h\"\n\n";
+    for (const auto& t : tables) out += fmt::format("#include \"{}\"\n", t.header);
+    out += "\nnamespace trn {\n\nstd::span<const register_table* const> all_register_tables() {\n";
+    out += fmt::format("    static constexpr std::array<const register_table*, {}> tables{{\n",
+                       tables.size());
+    for (const auto& t : tables) out += fmt::format("        &{}_regs::table,\n", lower(t.block));
+    return out + "    };\n    return tables;\n}\n\n}  // namespace trn\n";
+}
+
+}  // namespace trn::registers
