@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 /// A table for each class that a board can name: a description of its `config`, sockets and lines.
 /// Format: doc/boards.md.

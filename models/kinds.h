@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 namespace trn {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "platform/framework/netlist/plan.h"
+#include "platform/framework/netlist/plan/plan.h"
 
 namespace trn {
 

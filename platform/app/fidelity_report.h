@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "platform/framework/netlist/plan.h"
+#include "platform/framework/netlist/plan/plan.h"
 
 namespace trn {
 

@@ -24,7 +24,7 @@
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/loader/source_lines.h"
 #include "platform/framework/misuse/report.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/sanitized.h"
 
 namespace trn {

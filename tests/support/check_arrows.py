@@ -42,7 +42,7 @@ WINGS = {
 MODEL = (
     BASE
     + ["models/kind_tables.h", "models/misuse_rules.h"]
-    + [F + part for part in ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")]
+    + [F + part for part in ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/kinds/")]
 )
 
 
@@ -63,7 +63,12 @@ ALLOWED = {
     **framework("loader"),
     **framework("kernel"),
     **framework("tlm", "kernel"),
-    **framework("netlist", "tlm", "kernel", "misuse"),
+    **framework("netlist/kinds"),
+    **framework("netlist/plan", "netlist/kinds", "misuse"),
+    **framework("netlist/document", "netlist/plan"),
+    **framework("netlist/binding", "netlist/document"),
+    **framework("netlist/expansion", "netlist/binding", "netlist/document", "netlist/plan", "misuse"),
+    **framework("netlist", "tlm"),
     **framework("snapshots", "kernel", "process"),
     **framework("attach/listen"),
     **framework("attach/control", "attach/listen", "kernel", "tlm"),

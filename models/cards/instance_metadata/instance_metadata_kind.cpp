@@ -6,7 +6,7 @@
 #include "models/cards/instance_metadata/instance_metadata.h"
 #include "models/kind_tables.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::instance_metadata::tokens> {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 namespace trn {
 

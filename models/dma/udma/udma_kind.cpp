@@ -4,7 +4,7 @@
 
 #include "models/dma/udma/udma.h"
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

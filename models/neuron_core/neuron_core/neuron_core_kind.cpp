@@ -10,7 +10,7 @@
 #include "models/neuron_core/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/neuron_core/sram_errors_regs.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::neuron_core::activation_outside> {

@@ -5,7 +5,7 @@
 #include "models/kind_tables.h"
 #include "models/pcie/pcie_link/pcie_link.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::config {
 

@@ -7,7 +7,7 @@
 #include "models/kind_tables.h"
 #include "models/pcie/pcie_switch/pcie_switch.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::pcie_switch_size> {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "models/pcie/pcie/config_request.h"
-#include "platform/framework/netlist/model_refusal.h"
+#include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 

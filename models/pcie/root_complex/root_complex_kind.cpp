@@ -4,7 +4,7 @@
 #include "models/kind_tables.h"
 #include "models/pcie/root_complex/root_complex.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::host_processor> {

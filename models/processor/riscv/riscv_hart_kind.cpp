@@ -10,7 +10,7 @@
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/riscv_hart.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn {
 

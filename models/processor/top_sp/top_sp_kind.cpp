@@ -5,7 +5,7 @@
 #include "models/kind_tables.h"
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/top_sp/top_sp.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

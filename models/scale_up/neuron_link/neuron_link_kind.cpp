@@ -4,7 +4,7 @@
 #include "models/kind_tables.h"
 #include "models/scale_up/neuron_link/fabric_address.h"
 #include "models/scale_up/neuron_link/neuron_link.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/creates_ends.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/creates_ends.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 

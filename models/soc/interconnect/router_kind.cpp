@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/tlm/router.h"
 
 namespace trn::kind_tables {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/kind_tables.h"
 #include "models/soc/misc_ram/sim_reset.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

@@ -4,7 +4,7 @@
 
 #include "models/kind_tables.h"
 #include "models/soc/ram_window/ram_window.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

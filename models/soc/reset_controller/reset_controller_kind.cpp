@@ -6,7 +6,7 @@
 #include "models/kind_tables.h"
 #include "models/soc/reset_controller/reset_controller.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::reset_controller::joined> {

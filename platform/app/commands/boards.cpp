@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/output.h"
 
 namespace trn {

@@ -11,7 +11,7 @@
 #include "platform/app/commands/guest_options.h"
 #include "platform/app/commands/guest_session.h"
 #include "platform/framework/command_line/command_line.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/output.h"
 
 namespace trn {

@@ -32,7 +32,7 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/misuse/report.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/output.h"
 #include "platform/framework/process/private_file.h"
 #include "platform/framework/process/temporary_folder.h"

@@ -12,8 +12,8 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/drawing/board_vocabulary.h"
-#include "platform/framework/netlist/address_map.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/netlist/plan/address_map.h"
 #include "platform/framework/output.h"
 
 namespace trn {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "platform/framework/command_line/options.h"
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 namespace trn {
 

@@ -24,7 +24,7 @@
 #include "platform/framework/config/file.h"
 #include "platform/framework/config/mix_in.h"
 #include "platform/framework/loader/firmware_file.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 
 namespace trn {
 

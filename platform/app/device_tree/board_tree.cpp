@@ -12,7 +12,7 @@
 #include "models/soc/image_store/image_store.h"
 #include "models/soc/ram_window/ram_window.h"
 #include "models/soc/uart/uart.h"
-#include "platform/framework/netlist/address_map.h"
+#include "platform/framework/netlist/plan/address_map.h"
 
 namespace trn {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "platform/app/device_tree/device_tree.h"
-#include "platform/framework/netlist/plan.h"
+#include "platform/framework/netlist/plan/plan.h"
 #include "platform/framework/netlist/system.h"
 
 namespace trn {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/framework/netlist/plan.h"
+#include "platform/framework/netlist/plan/plan.h"
 
 namespace trn::drawing {
 

@@ -15,7 +15,7 @@
 #include "platform/app/recording/control_call.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/loader/firmware_file.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/process/private_file.h"
 #include "platform/framework/unique_fd.h"
 

@@ -8,7 +8,7 @@
 
 #include "platform/app/scenario/runner.h"
 #include "platform/framework/misuse/policy.h"
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 
 namespace trn::scenario {

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <tlm>
 
-#include "platform/framework/netlist/creates_ends.h"
+#include "platform/framework/netlist/kinds/creates_ends.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/router.h"

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "platform/framework/netlist/address_map.h"
-#include "platform/framework/netlist/model_refusal.h"
-#include "platform/framework/netlist/plan.h"
+#include "platform/framework/netlist/kinds/model_refusal.h"
+#include "platform/framework/netlist/plan/address_map.h"
+#include "platform/framework/netlist/plan/plan.h"
 
 namespace trn {
 

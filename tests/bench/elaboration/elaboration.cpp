@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/framework/netlist/boards.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"

@@ -6,8 +6,8 @@
 #include "models/kinds.h"
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/netlist/address_map.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
+#include "platform/framework/netlist/plan/address_map.h"
 #include "tests/support/fuzz_yaml.h"
 
 namespace {

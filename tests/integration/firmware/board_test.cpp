@@ -10,7 +10,7 @@
 #include "models/soc/reset_controller/reset_controller.h"
 #include "models/soc/uart/uart.h"
 #include "platform/framework/config/diagnostics.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"

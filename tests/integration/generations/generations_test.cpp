@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "models/kinds.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 
 extern "C" {
 #include "firmware/mgmt/topology.h"

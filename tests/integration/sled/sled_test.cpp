@@ -14,7 +14,7 @@
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
-#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "sw-stubs/host/machine/device.h"
 #include "tests/support/bar0.h"
 

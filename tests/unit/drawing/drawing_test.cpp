@@ -5,8 +5,8 @@
 
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/app/drawing/layout.h"
-#include "platform/framework/netlist/boards.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
 #include "tests/unit/netlist/sample_kinds.h"
 
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/framework/netlist/kind_table.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <fstream>
 
-#include "platform/framework/netlist/boards.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
 #include "tests/support/finding.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/netlist/sample_kinds.h"

@@ -8,7 +8,7 @@
 
 #include "models/kinds.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
-#include "platform/framework/netlist/creates_ends.h"
-#include "platform/framework/netlist/plan_board.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
+#include "platform/framework/netlist/kinds/creates_ends.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/scratch_folder.h"

@@ -7,7 +7,7 @@
 #include "models/cards/nitro_management/nitro_statistics.h"
 #include "models/kind_tables.h"
 #include "platform/framework/config/document.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 template <>
 struct trn::config::choices<trn::efa_card::generation> {

@@ -5,7 +5,7 @@
 #include "models/cards/ena/card/ena_card.h"
 #include "models/cards/nitro_management/nitro_statistics.h"
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

@@ -2,7 +2,7 @@
 
 #include "models/cards/nvme/controller/nvme_controller.h"
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/netlist/kinds/kind_table.h"
 
 namespace trn::kind_tables {
 

@@ -12,7 +12,7 @@
 #include "models/pcie/pcie_link/pcie_link.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/netlist/model_refusal.h"
+#include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/unit/pcie/root_complex/server_fixture.h"
 

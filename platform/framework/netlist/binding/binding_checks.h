@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "platform/framework/netlist/document/planning.h"
+
+/// Checks of bindings. Errors are reported to the planning object.
+namespace trn {
+
+/// Checks that '<->' joins two plugs and other arrows have a valid direction. No `to`: unbound.
+bool arrow_fits(planning& all, const plan::endpoint& from, const std::optional<plan::endpoint>& to,
+                bool both_ways, const config::node& where);
+bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpoint& to,
+                    const config::node& where);
+bool window_fits(planning& all, const plan::endpoint& from, const plan::endpoint& to,
+                 const std::optional<plan::range>& window, const config::node& where);
+
+// Checks over all bindings.
+void check_overlaps(planning& all);
+/// Checks that both ends of a wire have the same lanes, and that devices have lanes for all links.
+void check_lanes(planning& all);
+
+}  // namespace trn

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/netlist/binding/binding_planner.h"
+
+#include <fmt/format.h>
+
+#include "platform/framework/netlist/binding/binding_checks.h"
+#include "platform/framework/netlist/binding/forwarding_checks.h"
+
+namespace trn {
+
+namespace {
+
+/// The end with its module counted from `container`.
+plan::endpoint relative(plan::endpoint end, std::uint32_t container) {
+    end.module -= container;
+    return end;
+}
+/// The end that relative() gave.
+plan::endpoint absolute(plan::endpoint end, std::uint32_t container) {
+    end.module += container;
+    return end;
+}
+
+}  // namespace
+
+void binding_planner::connect(const scope& here) {
+    const bool is_whole = here.container != plan::none && here.broken.empty();
+    if (const auto* known = is_whole ? wirings_.find(here) : nullptr) return repeat(here, *known);
+    made_ = {};
+    const auto before = all_.mistakes();
+    bind(here);
+    export_ports(here);
+    if (is_whole && !all_.full && all_.mistakes() == before) wirings_.keep(here, std::move(made_));
+}
+
+/// Connects an instance like an earlier one; only parameters of modules can make it fail.
+void binding_planner::repeat(const scope& here, const wiring& known) {
+    const auto before = all_.mistakes();
+    for (const auto& l : known.lines) {
+        const auto from = absolute(l.from, here.container);
+        if (l.to)
+            add(from, absolute(*l.to, here.container), l.window, l.where);
+        else
+            leave_unbound(from, l.where);
+    }
+    if (all_.mistakes() != before) unbound_.excuse_module(here.container);
+    for (const auto& p : known.ports)
+        show(here, p.name, absolute(p.inner, here.container), p.where);
+}
+
+void binding_planner::bind(const scope& here) {
+    excuse_broken(here);
+    const auto list = here.file->root().find("bind");
+    if (!list) return;
+    if (!list.is_list()) return all_.report(list, mistake::wrong_shape, "a list was expected");
+    for (const auto& node : list.items()) {
+        bind_entry e(all_, here);
+        if (!e.read(node)) {
+            unbound_.excuse_module(here.container);
+            continue;
+        }
+        for (std::uint64_t k = 0; k < e.count() && !all_.full; ++k) {
+            const auto before = all_.mistakes();
+            const bool bound = bind_once(here, e, k);
+            if (bound && all_.mistakes() == before) continue;
+            excuse(here, e, k);
+            if (!bound) break;
+        }
+    }
+}
+
+bool binding_planner::bind_once(const scope& here, bind_entry& e, std::uint64_t k) {
+    auto one = e.line(k);
+    if (!one || !e.place(k, *one)) return false;
+    const auto& line = one->line;
+    const auto from = ends_.find(here, line.from, e.where());
+    const auto to = line.to ? ends_.find(here, *line.to, e.where()) : std::nullopt;
+    if (!from || line.to.has_value() != to.has_value()) return false;
+    if (!arrow_fits(all_, *from, to, line.both_ways, e.where())) return false;
+    made_.lines.push_back({relative(*from, here.container),
+                           to ? std::optional(relative(*to, here.container)) : std::nullopt,
+                           line.window, e.where()});
+    if (to)
+        add(*from, *to, line.window, e.where());
+    else
+        leave_unbound(*from, e.where());
+    return true;
+}
+
+// --- Ends of lines with errors, which are not reported as unbound
+
+/// Excuses the ends of the entry's line, from repetition `k` on, from the unbound check.
+void binding_planner::excuse(const scope& here, bind_entry& e, std::uint64_t k) {
+    constexpr std::uint64_t max_excused = 10'000;  // more costs time, and reports nothing
+    all_.quiet = true;
+    for (const auto first = k; k < e.count(); ++k) {
+        auto one = e.line(k);
+        if (!one || k - first == max_excused) {
+            unbound_.excuse_module(here.container);
+            break;
+        }
+        e.place(k, *one);
+        excuse_end(here, one->line.from, e.where());
+        if (one->line.to) excuse_end(here, *one->line.to, e.where());
+    }
+    all_.quiet = false;
+}
+
+/// An end that is not found may refer to any port of the module, or to any port of that name.
+void binding_planner::excuse_end(const scope& here, const bind_line::end& end,
+                                 const config::node& where) {
+    const bool quiet = std::exchange(all_.quiet, true);
+    if (const auto found = ends_.find(here, end, where))
+        unbound_.excuse(*found);
+    else if (const auto module = here.modules.find(end.module); module != here.modules.end())
+        unbound_.excuse_module(module->second);
+    else
+        unbound_.excuse_name(here.container, end.port);
+    all_.quiet = quiet;
+}
+
+/// A module with invalid parameters has an unknown number of plugs.
+void binding_planner::excuse_broken(const scope& here) {
+    for (const auto& [name, module] : here.modules)
+        if (here.is_broken(name)) unbound_.excuse_module(module);
+}
+
+// --- Binding of two ends
+
+void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
+                          const std::optional<plan::range>& window, const config::node& where) {
+    if (all_.result.bindings.size() >= planning::max_bindings)
+        return all_.too_many(where, "bindings", planning::max_bindings);
+    if (!directions_fit(all_, from, to, where) || !window_fits(all_, from, to, window, where))
+        return;
+    plan::binding made{from, to, window, 0, false, where};
+    if (window) {
+        const auto [pair, fresh] = pairs_.try_emplace({from.key(), to.key()}, 0);
+        if (fresh) pair->second = router_ports_[from.key()]++;
+        made.router_port = pair->second;
+        made.repeated = !fresh;
+    }
+    if (!made.repeated && !(may_bind(from, where) && may_bind(to, where))) return;
+    unbound_.bind(from, where);
+    unbound_.bind(to, where);
+    all_.result.bindings.push_back(made);
+}
+
+bool binding_planner::may_bind(const plan::endpoint& end, const config::node& where) {
+    if (all_.result.port_of(end).many) return true;
+    const auto* const earlier = unbound_.bound_at(end);
+    if (earlier == nullptr) return true;
+    all_.report(where, mistake::bound_twice,
+                fmt::format("'{}' is bound already", all_.result.local_text(end)),
+                "first at " + place_text(*earlier));
+    return false;
+}
+
+/// Explicitly unbound ends: `udma0.irq -> none` leaves the line open, `link.a <-> none` the plug.
+void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
+    const port_role role = all_.result.port_of(from).role;
+    if (role != port_role::irq_out && role != port_role::plug &&
+        !all_.result.port_of(from).may_be_unbound)
+        return all_.report(where, mistake::unbound,
+                           fmt::format("'{}' cannot stay unbound", all_.result.local_text(from)));
+    if (may_bind(from, where)) unbound_.bind(from, where);
+}
+
+// --- Ports of assemblies
+
+void binding_planner::export_ports(const scope& here) {
+    const auto list = here.file->root().find("ports");
+    if (!list || here.container == plan::none) return;
+    for (const auto& e : list.entries()) {
+        const std::string name = e.key_node.name();
+        if (!e.value.is_map()) {
+            if (const auto inner = all_.text(e.value, here.values))
+                export_one(here, name, *inner, e.value);
+            continue;
+        }
+        e.value.only({"port", "count"}, "a repeated port");
+        const auto port = e.value.find("port"), count = e.value.find("count");
+        if (!port || !count) {
+            all_.report(e.value, mistake::missing_key, "a repeated port has 'port' and 'count'");
+            continue;
+        }
+        bind_entry repeated(all_, here);
+        if (!repeated.read_port(port, count)) continue;
+        for (std::uint64_t k = 0; k < repeated.count(); ++k) {
+            const auto inner = repeated.text(k);
+            if (!inner) break;
+            export_one(here, fmt::format("{}{}", name, k), *inner, port);
+        }
+    }
+}
+
+void binding_planner::export_one(const scope& here, const std::string& name, std::string_view inner,
+                                 const config::node& where) {
+    const auto parsed = parse_end(inner);
+    if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(where, *why);
+    const auto end = ends_.find(here, std::get<bind_line::end>(parsed), where);
+    if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), where);
+    made_.ports.push_back({name, relative(*end, here.container), where});
+    show(here, name, *end, where);
+}
+
+void binding_planner::show(const scope& here, const std::string& name, const plan::endpoint& inner,
+                           const config::node& where) {
+    if (!ends_.show(here.container, name, inner))
+        return all_.report(where, mistake::module_twice, fmt::format("two ports '{}'", name));
+    unbound_.show(inner, here.container, name);
+}
+
+// --- Whole board
+
+void binding_planner::check_whole() {
+    check_overlaps(all_);
+    if (all_.result.problems->empty()) {
+        check_forwarding(all_);
+        check_plugs(all_);
+        check_reach(all_);
+    }
+    check_lanes(all_);
+    if (!all_.full) unbound_.report();  // otherwise lines not read may bind the reported ends
+}
+
+}  // namespace trn

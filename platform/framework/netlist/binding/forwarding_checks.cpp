@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/netlist/binding/forwarding_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace trn {
+
+namespace {
+
+constexpr std::size_t max_hops = 64;            // of one access
+constexpr std::uint64_t max_paths = 1'000'000;  // from one binding
+constexpr std::uint64_t max_steps = 4'000'000;  // of this check
+
+struct interval {
+    std::uint64_t first, last;
+};
+
+/// A binding from a router or window to another one, or to itself.
+struct hop {
+    const plan::binding* binding;
+    std::uint64_t from;   ///< input of the forwarding module
+    std::uint64_t to;     ///< input of the next one
+    interval in;          ///< addresses at `from`
+    std::uint64_t shift;  ///< added to an address, modulo 2^64
+};
+
+/// Identifies an input of a module.
+std::uint64_t input(std::uint32_t module, std::size_t port) {
+    return std::uint64_t{module} << 32 | port;
+}
+
+class forwarding {
+public:
+    explicit forwarding(planning& all) : all_(all), board_(all.result) {
+        for (const auto& b : board_.bindings) add(b);
+        std::ranges::stable_sort(hops_, [](const hop& a, const hop& b) {
+            return a.from != b.from ? a.from < b.from : a.in.first < b.in.first;
+        });
+        for (std::size_t h = 0; h < hops_.size(); ++h) {
+            auto& [begin, count] = from_.try_emplace(hops_[h].from, h, 0).first->second;
+            ++count;
+        }
+    }
+
+    void check() {
+        if (hops_.empty() || !link()) return;
+        order();
+        for (std::size_t h = 0; h < hops_.size() && !stopped_; ++h) {
+            if (state_[h].open == 0)
+                check_lengths(h);
+            else if (!state_[h].reported)
+                follow(h, image(h, hops_[h].in));
+        }
+    }
+
+private:
+    struct known {
+        std::uint32_t open = 0;   ///< following hops without known length
+        std::size_t length = 1;   ///< hops of the longest path that begins here
+        std::uint64_t paths = 1;  ///< that begin here
+        bool reported = false;
+    };
+
+    void add(const plan::binding& b) {
+        const kind& source = *board_.module_of(b.from).built_as;
+        const auto entry = source.ports[b.from.port].forwards_from;
+        if (!entry || !board_.port_of(b.to).forwards()) return;
+        hop made{&b, input(b.from.module, *entry), input(b.to.module, b.to.port), {}, 0};
+        if (b.window) {
+            made.in = {b.window->base, b.window->base + (b.window->size - 1)};
+            made.shift = b.window->target_base - b.window->base;
+        } else {
+            const auto& config = board_.module_of(b.from).config;
+            const port& way = source.ports[*entry];
+            made.in = {0, way.size ? way.size(config) - 1 : ~std::uint64_t{0}};
+            made.shift = way.shift ? way.shift(config) : 0;
+        }
+        hops_.push_back(made);
+    }
+
+    /// Addresses behind a hop. A shift may wrap at most the end of the address space away.
+    interval image(std::size_t h, interval in) const {
+        return {in.first + hops_[h].shift, in.last + hops_[h].shift};
+    }
+
+    /// Calls visit(next, addresses) for each hop that can follow one which ends at `to`, with the
+    /// part of `at` that it forwards. False: too many.
+    template <class Visit>
+    bool for_each_next(std::uint64_t to, interval at, Visit visit) {
+        const auto found = from_.find(to);
+        if (found == from_.end()) return true;
+        const auto list = std::span(hops_).subspan(found->second.first, found->second.second);
+        auto next =
+            std::ranges::lower_bound(list, at.first, {}, [](const hop& h) { return h.in.last; });
+        for (; next != list.end() && next->in.first <= at.last; ++next) {
+            if (++steps_ > max_steps) return false;
+            visit(static_cast<std::size_t>(&*next - hops_.data()),
+                  interval{std::max(at.first, next->in.first), std::min(at.last, next->in.last)});
+        }
+        return true;
+    }
+
+    /// Finds the hops before each hop.
+    bool link() {
+        state_.resize(hops_.size());
+        before_.resize(hops_.size());
+        for (std::uint32_t h = 0; h < hops_.size(); ++h) {
+            const bool done =
+                for_each_next(hops_[h].to, image(h, hops_[h].in), [&](auto next, auto) {
+                    before_[next].push_back(h);
+                    ++state_[h].open;
+                });
+            if (!done) return too_many(h);
+        }
+        return true;
+    }
+
+    /// From the last hops backwards: lengths and numbers of paths. Hops that can lead to a loop
+    /// stay open.
+    void order() {
+        std::vector<std::uint32_t> ready;
+        for (std::uint32_t h = 0; h < hops_.size(); ++h)
+            if (state_[h].open == 0) ready.push_back(h);
+        while (!ready.empty()) {
+            const auto after = ready.back();
+            ready.pop_back();
+            for (const auto h : before_[after]) {
+                known& k = state_[h];
+                k.length = std::max(k.length, state_[after].length + 1);
+                k.paths = std::min(k.paths + state_[after].paths, max_paths + 1);
+                if (--k.open == 0) ready.push_back(h);
+            }
+        }
+    }
+
+    void check_lengths(std::size_t h) {
+        if (state_[h].length > max_hops) {
+            stopped_ = true;
+            report_length(h);
+        } else if (state_[h].paths > max_paths) {
+            too_many(h);
+        }
+    }
+
+    bool too_many(std::size_t h) {
+        stopped_ = true;
+        report(h, fmt::format("more than {} paths lead through routers from here on", max_paths),
+               "");
+        return false;
+    }
+
+    /// Follows the addresses `at` behind hop `h`, which can lead to a loop.
+    void follow(std::size_t h, interval at) {
+        path_.push_back(h);
+        if (path_.size() > max_hops)
+            report_loop();
+        else if (!for_each_next(hops_[h].to, at, [&](std::size_t next, interval part) {
+                     if (state_[next].open != 0 && !state_[path_.front()].reported && !stopped_)
+                         follow(next, image(next, part));
+                 }))
+            too_many(path_.front());
+        path_.pop_back();
+    }
+
+    /// The path has more hops than permitted: reports the first that it contains twice.
+    void report_loop() {
+        for (const auto h : path_) state_[h].reported = true;
+        for (auto first = path_.begin(); first != path_.end(); ++first) {
+            const auto again = std::find(first + 1, path_.end(), *first);
+            if (again == path_.end()) continue;
+            std::string chain;
+            for (auto h = first; h != again; ++h)
+                chain += board_.text(hops_[*h].binding->to) + " -> ";
+            return report(*first, "accesses come back to this range again and again",
+                          chain + board_.text(hops_[*first].binding->to));
+        }
+        report_length(path_.front());
+    }
+
+    void report_length(std::size_t h) {
+        report(h, fmt::format("accesses pass more than {} routers from here on", max_hops), "");
+    }
+
+    void report(std::size_t h, std::string message, std::string suggestion) {
+        all_.report(hops_[h].binding->where, mistake::endless_access, std::move(message),
+                    std::move(suggestion));
+    }
+
+    planning& all_;
+    const plan& board_;
+    std::vector<hop> hops_;  // by `from` and address
+    std::unordered_map<std::uint64_t, std::pair<std::size_t, std::size_t>> from_;  // begin, count
+    std::vector<known> state_;                                                     // by hop
+    std::vector<std::vector<std::uint32_t>> before_;                               // by hop
+    std::vector<std::size_t> path_;
+    std::uint64_t steps_ = 0;
+    bool stopped_ = false;
+};
+
+}  // namespace
+
+void check_forwarding(planning& all) {
+    forwarding(all).check();
+}
+
+void check_plugs(planning& all) {
+    const plan& board = all.result;
+    std::unordered_map<std::uint32_t, std::uint32_t> joined_to;  // a module of the same tree
+    const auto root_of = [&](std::uint32_t module) {
+        auto root = module;
+        for (auto next = joined_to.find(root); next != joined_to.end(); next = joined_to.find(root))
+            root = next->second;
+        if (root != module) joined_to[module] = root;
+        return root;
+    };
+    for (const auto& b : board.bindings) {
+        if (!board.port_of(b.from).passes_on || !board.port_of(b.to).passes_on) continue;
+        const auto one = root_of(b.from.module), other = root_of(b.to.module);
+        if (one == other)
+            all.report(b.where, mistake::endless_access,
+                       fmt::format("'{}' and '{}' close a ring of switches and cables",
+                                   board.local_text(b.from), board.local_text(b.to)));
+        else
+            joined_to[one] = other;
+    }
+}
+
+void check_reach(planning& all) {
+    const plan& board = all.result;
+    struct limited {
+        const plan::binding* binding;
+        std::uint64_t reach;
+    };
+    std::unordered_map<std::uint64_t, limited> inputs;  // by the end that a BAR is bound to
+    for (const auto& b : board.bindings)
+        if (const auto& reach = board.port_of(b.from).reach)
+            inputs.emplace(b.to.key(), limited{&b, reach(board.module_of(b.from).config)});
+    if (inputs.empty()) return;
+    std::unordered_map<std::uint32_t, limited> routers;  // by module
+    std::unordered_map<std::uint64_t, unsigned> users;   // of these inputs
+    for (const auto& b : board.bindings)
+        if (inputs.contains(b.to.key())) ++users[b.to.key()];
+    for (const auto& [end, by] : inputs) {
+        const auto& to = by.binding->to;
+        const port& target = board.port_of(to);
+        if (users[end] > 1) continue;
+        if (target.forwards() && target.leads_to.empty()) routers.emplace(to.module, by);
+        const auto size = target.size ? target.size(board.module_of(to).config) : 0;
+        if (size > by.reach)
+            all.report(by.binding->where, mistake::range_too_large,
+                       fmt::format("'{}' has {}, '{}' reaches {}", board.local_text(to),
+                                   to_string(bytes{size}), board.local_text(by.binding->from),
+                                   to_string(bytes{by.reach})));
+    }
+    for (const auto& b : board.bindings) {
+        const auto by = b.window ? routers.find(b.from.module) : routers.end();
+        if (by == routers.end()) continue;
+        const auto last = b.window->base + (b.window->size - 1);
+        if (last >= by->second.reach)
+            all.report(b.where, mistake::range_too_large,
+                       fmt::format("0x{:x} + {} of '{}' is past the {} of '{}'", b.window->base,
+                                   to_string(bytes{b.window->size}), board.local_text(b.from),
+                                   to_string(bytes{by->second.reach}),
+                                   board.text(by->second.binding->from)));
+    }
+}
+
+}  // namespace trn

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/netlist/expansion/boards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "platform/framework/netlist/document/assembly.h"
+#include "platform/framework/netlist/expansion/plan_board.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string describe(const fs::path& file) {
+    diagnostics problems;
+    try {
+        const auto board = read_assembly(config::document::load(file, problems), file.parent_path(),
+                                         file_role::board);
+        return problems.empty() ? board.description : "(has mistakes)";
+    } catch (const config_error&) {
+        return "(cannot be read)";
+    }
+}
+
+/// The shortest path from the working folder, as a user would type it.
+fs::path shortest(const fs::path& absolute) {
+    std::error_code error;
+    const auto here = fs::current_path(error);  // the folder may have been removed
+    const auto relative = error ? fs::path() : fs::relative(absolute, here, error);
+    return !error && relative.string().size() < absolute.string().size() ? relative : absolute;
+}
+
+bool is_path(const fs::path& name) {
+    return name.has_parent_path() || name.extension() == ".yaml";
+}
+
+fs::path file_of(const std::string& name) {
+    return boards_folder() / (name + ".yaml");
+}
+
+}  // namespace
+
+fs::path boards_folder() {
+    if (const char* given = std::getenv("TRNVP_BOARDS"); given != nullptr && *given != 0)
+        return given;
+    std::error_code error;
+    const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
+    for (const char* near :
+         {"../platform/boards", "../../platform/boards", "../share/trnvp/boards"})
+        if (const auto folder = (program / near).lexically_normal();
+            fs::is_directory(folder, error))
+            return shortest(folder);
+    return "platform/boards";
+}
+
+std::vector<board_entry> list_boards() {
+    std::vector<board_entry> boards;
+    std::error_code error;
+    for (const auto& e : fs::directory_iterator(boards_folder(), error))
+        if (e.path().extension() == ".yaml")
+            boards.push_back({e.path().stem(), describe(e.path()), e.path()});
+    std::sort(boards.begin(), boards.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    return boards;
+}
+
+bool is_board(const std::string& name_or_path) {
+    std::error_code error;
+    return is_path(name_or_path) || fs::is_regular_file(file_of(name_or_path), error);
+}
+
+fs::path find_board(const std::string& name_or_path) {
+    if (is_path(name_or_path)) return name_or_path;
+    if (is_board(name_or_path)) return file_of(name_or_path);
+    std::vector<std::string> names;
+    for (const auto& board : list_boards()) names.push_back(board.name);
+    throw config_error(diagnostic{
+        .code = mistake::unknown_board,
+        .file = "",
+        .message = fmt::format("no board '{}' in {}", name_or_path, boards_folder().string()),
+        .source_line = {},
+        .suggestion = suggest(name_or_path, names)});
+}
+
+plan load_board(const std::string& name_or_path, const kind_list& kinds,
+                std::vector<std::string> set, fs::path boards) {
+    if (boards.empty()) boards = boards_folder();
+    return plan_board(find_board(name_or_path), kinds, {std::move(boards), std::move(set)});
+}
+
+}  // namespace trn

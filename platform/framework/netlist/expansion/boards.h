@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "platform/framework/netlist/plan/plan.h"
+
+namespace trn {
+
+/// Folder of the boards: $TRNVP_BOARDS, else relative to the program (installed, or in a source
+/// tree's build folder).
+std::filesystem::path boards_folder();
+
+struct board_entry {
+    std::string name;  ///< name on a command line
+    std::string description;
+    std::filesystem::path file;
+};
+/// The boards in the folder, by name; for an unreadable one the description is the error.
+std::vector<board_entry> list_boards();
+
+/// Whether a command line argument names a board: a path, or a board in the folder.
+bool is_board(const std::string& name_or_path);
+
+/// Resolves a path (with a '/' or ending in .yaml) or the name of a board in the folder.
+/// \throws config_error (E55) with similar names
+std::filesystem::path find_board(const std::string& name_or_path);
+
+/// Reads the board named on a command line; `set` contains "name=value" for its parameters,
+/// `boards` replaces boards_folder() as the folder of assemblies.
+plan load_board(const std::string& name_or_path, const kind_list& kinds,
+                std::vector<std::string> set = {}, std::filesystem::path boards = {});
+
+}  // namespace trn

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/netlist/expansion/plan_board.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "platform/framework/config/mix_in.h"
+#include "platform/framework/netlist/expansion/module_planner.h"
+
+namespace trn {
+
+namespace {
+
+/// FNV-1a over text, so that a board has the same digest on every host.
+class hash {
+public:
+    void add(std::string_view text) {
+        mix(text);
+        mix(end_of_text);
+    }
+    void add(std::uint64_t number) { add(fmt::format("{:x}", number)); }
+    /// plan::text() of the end.
+    void add(const plan& board, const plan::endpoint& end) {
+        const port& p = board.port_of(end);
+        mix(board.module_of(end).path);
+        mix(".");
+        mix(p.name);
+        if (p.count || p.lines) mix(fmt::format("[{}]", end.index));
+        mix(end_of_text);
+    }
+    std::uint64_t value() const { return value_; }
+
+private:
+    static constexpr std::string_view end_of_text{"\0", 1};
+
+    void mix(std::string_view text) { value_ = mix_in(value_, text); }
+    std::uint64_t value_ = first_mix;
+};
+
+std::uint64_t digest_of(const plan& board) {
+    hash all;
+    for (const auto& m : board.modules) {
+        all.add(m.path);
+        if (m.built_as == nullptr) continue;
+        all.add(m.built_as->name);
+        for (const auto& p : m.built_as->parameters) all.add(p.name), all.add(p.show(m.config));
+    }
+    for (const auto& b : board.bindings) {
+        all.add(board, b.from);
+        all.add(board, b.to);
+        if (!b.window) continue;
+        all.add(b.window->base);
+        all.add(b.window->size);
+        all.add(b.window->target_base);
+    }
+    return all.value();
+}
+
+plan finish(planning& all, const assembly& board, const kind_list& kinds,
+            const plan_options& options) {
+    module_planner(all, kinds, options.boards, options.set).plan_all(board);
+    all.result.problems->throw_if_any();
+    plan& made = all.result;
+    made.name = board.name;
+    made.description = board.description;
+    for (std::uint32_t i = 0; i < made.modules.size(); ++i)
+        made.by_path.emplace(made.modules[i].path, i);
+    made.digest = digest_of(made);
+    return std::move(made);
+}
+
+}  // namespace
+
+plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
+                const plan_options& options) {
+    planning all;
+    const auto board = read_assembly(config::document::load(file, *all.result.problems),
+                                     file.parent_path(), file_role::board);
+    all.result.file = file;
+    return finish(all, board, kinds, options);
+}
+
+plan plan_text(std::string text, std::string name, const kind_list& kinds,
+               const plan_options& options) {
+    planning all;
+    all.result.file = name;
+    const auto board = read_assembly(
+        config::document::parse(std::move(text), std::move(name), *all.result.problems), ".",
+        file_role::board);
+    return finish(all, board, kinds, options);
+}
+
+}  // namespace trn
