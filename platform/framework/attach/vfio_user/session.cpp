@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -74,18 +75,36 @@ std::string name_of(std::uint16_t number) {
 
 vfio_user_session::vfio_user_session(socket client, function_port& function,
                                      const vfio_user_config& cfg, const vfio_user_hooks& hooks,
-                                     events to)
+                                     events observer)
     : client_(std::move(client)),
       lost_(client_.get_executor()),
       stream_(client_.native_handle()),
       function_(function),
       cfg_(cfg),
       hooks_(hooks),
-      to_(std::move(to)),
+      observer_(std::move(observer)),
       device_(function, cfg, hooks, stream_),
       dma_(
           stream_, [this] { flush(); }, [this] { function_.host_messages_ready(); }) {
     client_.non_blocking(true);
+}
+
+void vfio_user_session::enter(phase next) {
+    using enum phase;
+    struct move {
+        phase present, next;
+        bool operator==(const move&) const = default;
+    };
+    static constexpr move legal_moves[] = {
+        {introducing, answering},  // a valid version message
+        {serving, answering},      // a request
+        {answering, serving},      // its reply is built
+        {answering, holding},      // its reply must wait
+        {holding, serving},        // its work has finished, or the client reads no replies any more
+        {introducing, closed},    {serving, closed}, {answering, closed}, {holding, closed},
+    };
+    assert(std::ranges::count(legal_moves, move{phase_, next}) == 1);
+    phase_ = next;
 }
 
 void vfio_user_session::start() {
@@ -95,20 +114,22 @@ void vfio_user_session::start() {
 void vfio_user_session::finish_if_hung_up() {
     const auto self = shared_from_this();
     constexpr int max_reads = 64;  // more than a full socket buffer needs
-    for (int i = 0; i < max_reads && !closed_; ++i) {
+    for (int i = 0; i < max_reads && phase_ != phase::closed; ++i) {
         pollfd end{.fd = client_.native_handle(), .events = POLLRDHUP, .revents = 0};
         if (poll(&end, 1, 0) != 1) return;
-        held_ = false;  // the client no longer reads replies
+        if (phase_ == phase::holding) enter(phase::serving);
         serve(true);
     }
 }
 
 void vfio_user_session::close() {
-    if (std::exchange(closed_, true)) return;
+    if (phase_ == phase::closed) return;
+    const bool owns_function = phase_ != phase::introducing;
+    enter(phase::closed);
     error_code ignored;
     client_.close(ignored);
     lost_.close(ignored);
-    if (!negotiated_) return;  // the session does not own the function
+    if (!owns_function) return;
     function_.detach();
     function_.carry_host_messages(nullptr);
     device_.unmap_all();
@@ -142,7 +163,7 @@ void vfio_user_session::await_lost() {
     }
     lost_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                      [self = shared_from_this()](const error_code& failed) {
-                         if (failed || self->closed_) return;
+                         if (failed || self->phase_ == phase::closed) return;
                          for (const std::string& line : self->device_.unmap_lost())
                              self->report(line);
                          self->await_lost();
@@ -151,7 +172,7 @@ void vfio_user_session::await_lost() {
 
 /// Sends posted messages; not while a request is being answered, whose reply is sent first.
 void vfio_user_session::flush() {
-    if (dispatching_ || held_ || closed_) return;
+    if (phase_ != phase::serving) return;
     try {
         if (!stream_.flush()) await_writable();
     } catch (const std::system_error&) {
@@ -161,7 +182,7 @@ void vfio_user_session::flush() {
 
 /// Sends the reply, then reads requests until one must wait or the client does not read its reply.
 void vfio_user_session::serve(bool readable) {
-    if (closed_ || held_) return;
+    if (phase_ == phase::closed || phase_ == phase::holding) return;
     std::string why;
     try {
         bool drained = stream_.flush();
@@ -170,7 +191,7 @@ void vfio_user_session::serve(bool readable) {
             auto request = stream_.next();
             if (!request) break;
             dispatch(*request);
-            if (closed_ || held_) return;
+            if (phase_ == phase::closed || phase_ == phase::holding) return;
             drained = stream_.flush();
         }
     } catch (const protocol_error& wrong) {
@@ -178,13 +199,15 @@ void vfio_user_session::serve(bool readable) {
     } catch (const std::system_error& failed) {
         why = fmt::format("connection lost: {}", failed.what());
     }
-    if (!why.empty()) return to_.ended(*this, why);
+    if (!why.empty()) return observer_.ended(*this, why);
     await();
 }
 
 /// Sends the held reply, and continues with the client's next messages.
 void vfio_user_session::release() {
-    if (std::exchange(held_, false)) serve(false);
+    if (phase_ != phase::holding) return;
+    enter(phase::serving);
+    serve(false);
 }
 
 void vfio_user_session::dispatch(message& request) {
@@ -194,12 +217,12 @@ void vfio_user_session::dispatch(message& request) {
         throw protocol_error(fmt::format("message flags {:#x}", request.head.flags));
     }
     const auto received = static_cast<command>(request.head.command);
-    if (!negotiated_ && received != command::version) {
+    if (phase_ == phase::introducing && received != command::version) {
         throw protocol_error(fmt::format("command {} before the version", request.head.command));
     }
-    dispatching_ = true;
+    if (phase_ != phase::introducing) enter(phase::answering);
     const int error = answer(request);
-    dispatching_ = false;
+    if (phase_ == phase::answering) enter(phase::serving);
     if (!lost_.is_open() && device_.lost_event() >= 0) await_lost();
     if (error != 0) {
         stream_.reply_error(request.head, error);
@@ -251,16 +274,17 @@ int vfio_user_session::answer(message& request) {
 /// Holds the reply of a write until the work that the write started has finished.
 void vfio_user_session::hold_until_done(const message& request, const started_work& work) {
     if ((request.head.flags & flag_no_reply) != 0 || work.finished() || !hooks_.may_answer) return;
-    held_ = !hooks_.may_answer(work, [weak = weak_from_this()] {
+    const bool due = hooks_.may_answer(work, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->release();
     });
+    if (!due && phase_ == phase::answering) enter(phase::holding);
 }
 
 // --- Version
 
 int vfio_user_session::version(const message& request) {
     const auto offered = leading<vfio_user::version>(request);
-    if (negotiated_ || !offered) return EINVAL;
+    if (phase_ != phase::introducing || !offered) return EINVAL;
     if (offered->major != version_major) {
         return refuse_version(
             request, fmt::format("the client speaks vfio-user {}.{}, this server {}.{}",
@@ -296,9 +320,9 @@ int vfio_user_session::version(const message& request) {
             return refuse_version(request, why);
         answer["trnvp"] = {{"board", cfg_.board}, {"digest", cfg_.digest}, {"endian", "little"}};
     }
-    if (const auto why = to_.introduced(*this); !why.empty())
+    if (const auto why = observer_.introduced(*this); !why.empty())
         return refuse_version(request, why, EBUSY);
-    negotiated_ = true;
+    enter(phase::answering);
     function_.join(process_of(client_.native_handle()));
     function_.carry_host_messages(&dma_);
     const std::string reply = config::to_ascii(answer);
@@ -348,11 +372,11 @@ int vfio_user_session::wait(const message& request) {
     const auto asked = leading<trn_time>(request);
     if (!asked || asked->nanoseconds > LLONG_MAX / 1000) return EINVAL;
     if (!hooks_.wait) return ENOTSUP;
-    if (std::exchange(waiting_, true)) return EBUSY;
+    if (std::exchange(awaiting_time_, true)) return EBUSY;
     const auto done = [weak = weak_from_this(), head = request.head](bool passed) {
         const auto self = weak.lock();
-        if (self == nullptr || self->closed_) return;
-        self->waiting_ = false;
+        if (self == nullptr || self->phase_ == phase::closed) return;
+        self->awaiting_time_ = false;
         if ((head.flags & flag_no_reply) != 0) return;
         auto reply = head;
         reply.size = sizeof(header) + (passed ? sizeof(trn_time) : 0);

@@ -32,7 +32,7 @@ public:
         std::function<void(vfio_user_session&, const std::string& why)> ended;
     };
     vfio_user_session(socket client, function_port& function, const vfio_user_config& cfg,
-                      const vfio_user_hooks& hooks, events to);
+                      const vfio_user_hooks& hooks, events observer);
 
     void start();
     /// Serves the remaining requests if the client has disconnected, so that the next one can
@@ -43,6 +43,16 @@ public:
 
 private:
     using message = vfio_user::message;
+    enum class phase {
+        introducing,  ///< until the version message: the function is not the client's
+        serving,      ///< the next request may be answered
+        answering,    ///< a request is being executed
+        holding,      ///< the reply is built, and waits for the work that the request started
+        closed,
+    };
+
+    /// Changes the phase; asserts that the new one may follow.
+    void enter(phase next);
     void await();
     void await_writable();
     void await_lost();
@@ -69,13 +79,13 @@ private:
     function_port& function_;
     const vfio_user_config& cfg_;
     const vfio_user_hooks& hooks_;
-    const events to_;
+    const events observer_;
     vfio_user_device device_;
 
     unsigned refusals_ = 0;  // number of logged refusals
-    bool negotiated_ = false, dispatching_ = false, closed_ = false;
-    bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
-    bool held_ = false;  // the reply is built and waits for the work that the request started
+    phase phase_ = phase::introducing;
+    // Handlers that are outstanding, in any phase.
+    bool awaiting_read_ = false, awaiting_write_ = false, awaiting_time_ = false;
     vfio_user::dma_messages dma_;
 };
 
