@@ -84,7 +84,7 @@ std::string escape_xml(std::string_view text) {
 }  // namespace
 
 stub::stub(environment e) : env_(std::move(e)), actions_(env_.harts.size(), action::resume) {
-    env_.loop.pause("debugger attached");
+    env_.loop.pause("debugger attached", run_loop::pause_cause::debugger_request);
 }
 
 stub::stub(environment e, const nlohmann::json& session)
@@ -196,7 +196,7 @@ void stub::attach(std::string_view text) {
     detached_.erase(at->process);
     general_ = continue_ = static_cast<std::size_t>(at - env_.harts.begin());
     stop_ = "T05";
-    env_.loop.pause("debugger attached");
+    env_.loop.pause("debugger attached", run_loop::pause_cause::debugger_request);
     reply(stop_reply());
 }
 
@@ -639,7 +639,7 @@ void stub::end_steps() {
 
 void stub::interrupt() {
     if (!running_) return;
-    env_.loop.pause("debugger interrupt");
+    env_.loop.pause("debugger interrupt", run_loop::pause_cause::debugger_request);
     if (running_) platform_paused({});  // the platform was paused already
 }
 
@@ -655,7 +655,8 @@ void stub::platform_paused(const std::string& why) {
     end_steps();
     if (stopped) return report(*stopped);
     // Another cause than GDB's own requests: a breakpoint of an engine, another client.
-    if (!why.empty() && !why.starts_with("debugger")) reply("O" + hex_text(why + "\n"));
+    if (!why.empty() && env_.loop.cause_of_pause() != run_loop::pause_cause::debugger_request)
+        reply("O" + hex_text(why + "\n"));
     stop_ = "T02";  // SIGINT
     reply(stop_reply());
 }

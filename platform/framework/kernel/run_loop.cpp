@@ -95,10 +95,11 @@ boost::asio::io_context& run_loop::io() {
 
 // --- Run control
 
-void run_loop::pause(std::string why) {
+void run_loop::pause(std::string why, pause_cause cause) {
     if (paused_) return;
     paused_ = true;
     pause_text_ = std::move(why);
+    pause_cause_ = cause;
     if (simulating_) {
         sc_core::sc_pause();
     } else {

@@ -68,11 +68,17 @@ public:
 
     // --- Run control: call from handlers, or between two calls of run().
 
+    enum class pause_cause {
+        debugger_request,  ///< of GDB, which needs no explanation
+        other,
+    };
     /// Stops simulated time; from inside a process, at the end of the delta cycle.
-    void pause(std::string why);
+    void pause(std::string why, pause_cause cause = pause_cause::other);
     void resume();
     bool paused() const { return paused_; }
     const std::string& pause_text() const { return pause_text_; }
+    /// Of the last pause.
+    pause_cause cause_of_pause() const { return pause_cause_; }
     /// Ends serve() and run(); every goal ends with kind::quit.
     void quit(std::string why);
     bool quitting() const { return quitting_; }
@@ -202,6 +208,7 @@ private:
 
     bool paused_ = false;
     std::string pause_text_;
+    pause_cause pause_cause_ = pause_cause::other;
     bool quitting_ = false;
     std::string quit_text_;
     bool simulating_ = false;
