@@ -38,7 +38,7 @@
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
-#include "platform/framework/debug/gdb_server.h"
+#include "platform/framework/debug/gdb/server.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/run_loop.h"

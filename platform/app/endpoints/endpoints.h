@@ -12,7 +12,7 @@
 #include "platform/framework/attach/console/console_server.h"
 #include "platform/framework/attach/control/server.h"
 #include "platform/framework/attach/vfio_user/server.h"
-#include "platform/framework/debug/gdb_server.h"
+#include "platform/framework/debug/gdb/server.h"
 
 namespace trn {
 

@@ -26,7 +26,7 @@
 #include "models/processor/riscv/riscv_hart.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/in_process/in_process.h"
-#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb/packet.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/host/machine/device.h"

@@ -9,7 +9,7 @@
 #include "models/kinds.h"
 #include "models/misuse_rules.h"
 #include "platform/app/endpoints/endpoints.h"
-#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb/packet.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"

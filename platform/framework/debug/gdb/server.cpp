@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/debug/gdb_server.h"
+#include "platform/framework/debug/gdb/server.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 
 #include "platform/framework/attach/listen/connection.h"
 #include "platform/framework/config/json.h"
-#include "platform/framework/debug/gdb_packet.h"
-#include "platform/framework/debug/gdb_stub.h"
+#include "platform/framework/debug/gdb/packet.h"
+#include "platform/framework/debug/gdb/stub.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb/packet.h"
 
 #include <fmt/format.h>
 

@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "platform/framework/debug/gdb/points.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/debug_target.h"
 #include "platform/framework/kernel/run_loop.h"
@@ -31,7 +30,6 @@ public:
         std::function<void(std::string_view body)> send;
         std::function<void()> no_acknowledgement;
     };
-    static constexpr std::size_t max_breakpoints = 1024;
 
     /// Starts a session, and pauses the platform.
     explicit stub(environment e);
@@ -61,12 +59,6 @@ private:
     struct thread_id {
         std::optional<unsigned> process, thread;  ///< empty: all
     };
-    struct watch {
-        debug_target::watchpoint where;
-        char type;  ///< '2' write, '3' read, '4' access
-    };
-    /// Address and type ('0' software, '1' hardware). GDB may set both at one address.
-    using place = std::pair<std::uint64_t, char>;
 
     void reply(std::string_view body) { env_.send(body); }
     void answer(std::string_view body);
@@ -79,15 +71,7 @@ private:
     void extra_info(std::string_view id);
     void list_threads();
 
-    void read_registers();
-    void write_registers(std::string_view hex);
-    void read_register(std::string_view number);
-    void write_register(std::string_view assignment);
-    void read_memory(std::string_view range);
-    void write_memory(std::string_view range, std::span<const std::byte> bytes);
     void point(std::string_view body);
-    bool breakpoint(bool insert, const place& where);
-    bool watchpoint(bool insert, const watch& w);
 
     void select(std::string_view body);
     void resume_legacy(std::string_view body);
@@ -96,12 +80,9 @@ private:
     void end_step(std::size_t index);
     void end_steps();
     std::optional<std::size_t> take_stop();
-    bool stopped_at_a_point(std::size_t index);
     void report(std::size_t index);
-    const watch* watch_of(std::size_t index);
     std::string stop_reply() const;
-    bool leads_out_of_wait(std::size_t index);
-    bool is_stepped_by_breakpoint(std::size_t index);
+    bool must_leave_wait(const debug_hart& hart) const;
 
     bool attached(unsigned process) const { return !detached_.contains(process); }
     void attach(std::string_view process);
@@ -112,21 +93,18 @@ private:
     std::optional<std::size_t> find(const thread_id& id) const;
     bool matches(const thread_id& id, const debug_hart& h) const;
     std::string id_text(const debug_hart& h) const;
-    debug_target& current() { return *env_.harts[general_].target; }
-    template <typename visitor>
-    void for_each_sibling(const visitor& visit);
+    const debug_hart& current() const { return env_.harts[general_]; }
 
     environment env_;
+    points points_;
     bool multiprocess_ = false, swbreak_ = false, hwbreak_ = false;
     std::size_t general_ = 0;  ///< index of the hart for register and memory packets
     std::size_t continue_ = 0;
     bool running_ = false;
-    std::string stop_ = "T05";                         ///< last stop reply: its signal and reason
-    std::vector<action> actions_;                      ///< per hart, of the last resumption
-    std::deque<std::size_t> pending_;                  ///< halted harts that were not reported yet
-    std::map<unsigned, std::set<place>> breakpoints_;  ///< by process
-    std::map<unsigned, std::vector<watch>> watchpoints_;
-    std::set<unsigned> detached_;  ///< processes from which GDB has detached
+    std::string stop_ = "T05";         ///< last stop reply: its signal and reason
+    std::vector<action> actions_;      ///< per hart, of the last resumption
+    std::deque<std::size_t> pending_;  ///< halted harts that were not reported yet
+    std::set<unsigned> detached_;      ///< processes from which GDB has detached
     std::string description_;
     std::set<unsigned> described_;  ///< processes whose description GDB has read
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/debug/gdb_stub.h"
+#include "platform/framework/debug/gdb/stub.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "platform/framework/debug/gdb_packet.h"
-#include "platform/framework/debug/gdb_server.h"
+#include "platform/framework/debug/gdb/packet.h"
+#include "platform/framework/debug/gdb/server.h"
 
 namespace {
 
@@ -468,7 +468,7 @@ TEST_F(GdbStubTest, BreakpointsAreBounded) {
     std::string reply = "OK";
     std::size_t set = 0;
     while (reply == "OK" && set < 10'000) reply = ask("Z0," + std::to_string(++set) + ",4");
-    EXPECT_EQ(set, trn::gdb::stub::max_breakpoints + 1);
+    EXPECT_EQ(set, trn::gdb::points::max_points + 1);
 }
 
 TEST_F(GdbStubTest, SurvivesRandomPackets) {

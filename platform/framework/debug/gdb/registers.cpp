@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/debug/gdb_registers.h"
+#include "platform/framework/debug/gdb/registers.h"
 
 #include <fmt/format.h>
 

@@ -1,62 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/debug/gdb_stub.h"
+#include "platform/framework/debug/gdb/stub.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "platform/framework/attach/control/hex.h"
-#include "platform/framework/debug/gdb_packet.h"
-#include "platform/framework/debug/gdb_registers.h"
+#include "platform/framework/debug/gdb/access.h"
+#include "platform/framework/debug/gdb/packet.h"
+#include "platform/framework/debug/gdb/registers.h"
+#include "platform/framework/debug/gdb/syntax.h"
 
 namespace trn::gdb {
 namespace {
 
-constexpr std::string_view bad_request = "E16";  // EINVAL
-constexpr std::string_view bad_address = "E0e";  // EFAULT
-constexpr unsigned general_registers = debug_target::pc + 1;
 constexpr std::size_t threads_per_packet = 500;
-
-std::optional<std::uint64_t> number(std::string_view hex) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
-    if (error != std::errc{} || end != hex.data() + hex.size()) return std::nullopt;
-    return value;
-}
-
-// Splits `text` at the first `separator`; the second part is empty when there is none.
-std::pair<std::string_view, std::string_view> cut(std::string_view text, char separator) {
-    const auto at = text.find(separator);
-    if (at == std::string_view::npos) return {text, {}};
-    return {text.substr(0, at), text.substr(at + 1)};
-}
-
-struct range {
-    std::uint64_t address, length;
-};
-std::optional<range> parse_range(std::string_view text) {
-    const auto [first, second] = cut(text, ',');
-    const auto address = number(first), length = number(second);
-    if (!address || !length) return std::nullopt;
-    return range{*address, *length};
-}
-
-std::string register_hex(std::uint64_t value) {
-    return to_hex(std::as_bytes(std::span(&value, 1)));
-}
-
-std::optional<std::uint64_t> register_value(std::string_view hex) {
-    const auto bytes = from_hex(hex);
-    if (!bytes || bytes->size() != 8) return std::nullopt;
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes->data(), 8);
-    return value;
-}
 
 std::string escape_xml(std::string_view text) {
     std::string out;
@@ -83,12 +44,13 @@ std::string escape_xml(std::string_view text) {
 
 }  // namespace
 
-stub::stub(environment e) : env_(std::move(e)), actions_(env_.harts.size(), action::resume) {
+stub::stub(environment e)
+    : env_(std::move(e)), points_(env_.harts), actions_(env_.harts.size(), action::resume) {
     env_.loop.pause("debugger attached", run_loop::pause_cause::debugger_request);
 }
 
 stub::stub(environment e, const nlohmann::json& session)
-    : env_(std::move(e)), actions_(env_.harts.size(), action::resume) {
+    : env_(std::move(e)), points_(env_.harts), actions_(env_.harts.size(), action::resume) {
     multiprocess_ = session["multiprocess"];
     swbreak_ = session["swbreak"];
     hwbreak_ = session["hwbreak"];
@@ -97,34 +59,11 @@ stub::stub(environment e, const nlohmann::json& session)
     stop_ = session["stop"];
     detached_ = session["detached"].get<std::set<unsigned>>();
     described_ = session["described"].get<std::set<unsigned>>();
-    for (const auto& one : session["breakpoints"]) {
-        general_ = one["hart"];
-        breakpoint(true, {one["address"], one["type"].get<std::string>().front()});
-    }
-    for (const auto& one : session["watchpoints"]) {
-        general_ = one["hart"];
-        watchpoint(true, {{one["address"], one["size"], one["on_load"], one["on_store"]},
-                          one["type"].get<std::string>().front()});
-    }
+    points_.take_over(session["points"]);
     general_ = session["general"];
 }
 
 nlohmann::json stub::hand_over() const {
-    using nlohmann::json;
-    json breakpoints = json::array(), watchpoints = json::array();
-    const auto hart_of = [this](unsigned process) { return *find({process, std::nullopt}); };
-    for (const auto& [process, places] : breakpoints_)
-        for (const auto& [address, type] : places)
-            breakpoints.push_back(
-                {{"hart", hart_of(process)}, {"address", address}, {"type", std::string(1, type)}});
-    for (const auto& [process, watches] : watchpoints_)
-        for (const auto& w : watches)
-            watchpoints.push_back({{"hart", hart_of(process)},
-                                   {"address", w.where.address},
-                                   {"size", w.where.size},
-                                   {"on_load", w.where.on_load},
-                                   {"on_store", w.where.on_store},
-                                   {"type", std::string(1, w.type)}});
     return {{"multiprocess", multiprocess_},
             {"swbreak", swbreak_},
             {"hwbreak", hwbreak_},
@@ -134,8 +73,7 @@ nlohmann::json stub::hand_over() const {
             {"stop", stop_},
             {"detached", detached_},
             {"described", described_},
-            {"breakpoints", breakpoints},
-            {"watchpoints", watchpoints}};
+            {"points", points_.hand_over()}};
 }
 
 stub::~stub() {
@@ -166,22 +104,18 @@ void stub::detach(std::string_view process) {
 /// Removes the breakpoints of a process and ends its steps; resumes the platform if no process is
 /// left.
 void stub::let_go(unsigned process) {
+    points_.remove_all(process);
     for (std::size_t i = 0; i < env_.harts.size(); ++i) {
         const auto& h = env_.harts[i];
         if (h.process != process) continue;
-        for (const auto& [address, type] : breakpoints_[process])
-            h.target->remove_breakpoint(address);
-        for (const auto& w : watchpoints_[process]) h.target->remove_watchpoint(w.where);
         end_step(i);
         if (h.target->halted()) h.target->resume(false);
     }
-    breakpoints_.erase(process);
-    watchpoints_.erase(process);
     std::erase_if(pending_,
                   [&](std::size_t index) { return env_.harts[index].process == process; });
     detached_.insert(process);
     if (const auto other = find({})) {
-        if (env_.harts[general_].process == process) general_ = continue_ = *other;
+        if (current().process == process) general_ = continue_ = *other;
         return;
     }
     running_ = false;
@@ -238,12 +172,6 @@ std::optional<std::size_t> stub::find(const thread_id& id) const {
     return std::nullopt;
 }
 
-template <typename visitor>
-void stub::for_each_sibling(const visitor& visit) {
-    for (const auto& h : env_.harts)
-        if (h.process == env_.harts[general_].process) visit(*h.target);
-}
-
 void stub::select(std::string_view body) {
     const auto id = body.empty() ? std::nullopt : parse_id(body.substr(1));
     const auto index = id ? find(*id) : std::nullopt;
@@ -274,30 +202,31 @@ void stub::packet(std::string_view body) {
 void stub::answer(std::string_view body) {
     const auto rest = body.empty() ? body : body.substr(1);
     const bool is_access = !body.empty() && std::string_view("gGpPmMX").find(body[0]) != body.npos;
-    if (is_access && !attached(env_.harts[general_].process)) return reply(bad_request);
+    if (is_access && !attached(current().process)) return reply(bad_request);
+    auto& hart = *current().target;
     switch (body.empty() ? '\0' : body[0]) {
     case '?':
         return reply(stop_reply());
     case '!':
         return reply("OK");
     case 'g':
-        return read_registers();
+        return reply(read_registers(hart));
     case 'G':
-        return write_registers(rest);
+        return reply(write_registers(hart, rest));
     case 'p':
-        return read_register(rest);
+        return reply(read_register(hart, rest));
     case 'P':
-        return write_register(rest);
+        return reply(write_register(hart, rest));
     case 'm':
-        return read_memory(rest);
+        return reply(read_memory(hart, rest));
     case 'M': {
         const auto [where, data] = cut(rest, ':');
         const auto bytes = from_hex(data);
-        return bytes ? write_memory(where, *bytes) : reply(bad_request);
+        return reply(bytes ? write_memory(hart, where, *bytes) : std::string(bad_request));
     }
     case 'X': {
         const auto [where, data] = cut(rest, ':');
-        return write_memory(where, std::as_bytes(std::span(data)));
+        return reply(write_memory(hart, where, std::as_bytes(std::span(data))));
     }
     case 'H':
         return select(rest);
@@ -337,7 +266,7 @@ void stub::set(std::string_view body) {
 void stub::query(std::string_view body) {
     const auto [name, rest] = cut(body, ':');
     if (name == "Supported") return supported(rest);
-    if (name == "C") return reply("QC" + id_text(env_.harts[general_]));
+    if (name == "C") return reply("QC" + id_text(current()));
     if (name == "fThreadInfo") return list_threads();
     if (name == "sThreadInfo") return reply("l");
     if (name == "Attached") return reply("1");  // makes GDB detach at its end instead of killing
@@ -382,8 +311,8 @@ void stub::transfer(std::string_view body) {
     if (verb != "read" || !wanted) return reply(bad_request);
     std::string document;
     if (object == "features" && annex == "target.xml") {
-        if (description_.empty()) description_ = target_description(current());
-        described_.insert(env_.harts[general_].process);
+        if (description_.empty()) description_ = target_description(*current().target);
+        described_.insert(current().process);
         document = description_;
     } else if (object == "threads" && annex.empty()) {
         document = "<?xml version=\"1.0\"?>\n<threads>\n";
@@ -409,117 +338,33 @@ void stub::extra_info(std::string_view text) {
     reply(hex_text(fmt::format("{}: {}", h.name, h.target->state())));
 }
 
-// --- Registers and memory
-
-void stub::read_registers() {
-    std::string all;
-    for (unsigned i = 0; i < general_registers; ++i)
-        all += register_hex(current().read_register(i).value_or(0));
-    reply(all);
-}
-
-void stub::write_registers(std::string_view hex) {
-    if (hex.size() != 16 * general_registers || !from_hex(hex)) return reply(bad_request);
-    for (unsigned i = 0; i < general_registers; ++i)
-        current().write_register(i, *register_value(hex.substr(16 * i, 16)));
-    reply("OK");
-}
-
-void stub::read_register(std::string_view text) {
-    const auto n = number(text);
-    const auto value = n && *n <= debug_target::priv
-                           ? current().read_register(static_cast<unsigned>(*n))
-                           : std::nullopt;
-    reply(value ? register_hex(*value) : std::string(bad_request));
-}
-
-void stub::write_register(std::string_view assignment) {
-    const auto [name, hex] = cut(assignment, '=');
-    const auto n = number(name);
-    const auto value = register_value(hex);
-    const bool done = n && value && *n <= debug_target::priv &&
-                      current().write_register(static_cast<unsigned>(*n), *value);
-    reply(done ? "OK" : bad_request);
-}
-
-void stub::read_memory(std::string_view text) {
-    const auto wanted = parse_range(text);
-    if (!wanted) return reply(bad_request);
-    std::array<std::byte, largest_packet / 2> buffer;
-    const auto bytes =
-        std::span(buffer).first(std::min<std::uint64_t>(wanted->length, buffer.size()));
-    const auto done = current().memory().peek(wanted->address, bytes);
-    if (done == 0 && wanted->length != 0) return reply(bad_address);
-    reply(to_hex(bytes.first(done)));
-}
-
-void stub::write_memory(std::string_view text, std::span<const std::byte> bytes) {
-    const auto wanted = parse_range(text);
-    if (!wanted || wanted->length != bytes.size()) return reply(bad_request);
-    // All or nothing: GDB reports a refused write as not done.
-    std::vector<std::byte> before(bytes.size());
-    if (current().memory().peek(wanted->address, before) != bytes.size()) return reply(bad_address);
-    const auto done = current().memory().poke(wanted->address, bytes);
-    for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
-    reply(done == bytes.size() ? "OK" : bad_address);
-}
-
 // --- Breakpoints and watchpoints: Z0/Z1 breakpoint, Z2 write, Z3 read, Z4 access; z removes
 
 void stub::point(std::string_view body) {
     const auto [head, place] = cut(body, ',');
     const auto where = parse_range(cut(place, ';').first);
-    if (head.size() != 2 || !where || !attached(env_.harts[general_].process))
-        return reply(bad_request);
+    const auto process = current().process;
+    if (head.size() != 2 || !where || !attached(process)) return reply(bad_request);
     const bool insert = head[0] == 'Z';
     bool done = false;
     switch (head[1]) {
     case '0':
     case '1':
-        done = breakpoint(insert, {where->address, head[1]});
+        done = points_.set(insert, process, points::breakpoint{where->address, head[1]});
         break;
     case '2':
     case '3':
     case '4':
         if (where->length == 0 || where->length > 4096) return reply(bad_request);
-        done = watchpoint(
-            insert, {{where->address, where->length, head[1] != '2', head[1] != '3'}, head[1]});
+        done = points_.set(
+            insert, process,
+            points::watchpoint{{where->address, where->length, head[1] != '2', head[1] != '3'},
+                               head[1]});
         break;
     default:
         return reply("");
     }
     reply(done ? "OK" : bad_request);
-}
-
-bool stub::breakpoint(bool insert, const place& where) {
-    auto& known = breakpoints_[env_.harts[general_].process];
-    if (insert) {
-        if (known.size() >= max_breakpoints) return false;
-        if (known.insert(where).second)
-            for_each_sibling([&](debug_target& t) { t.add_breakpoint(where.first); });
-    } else if (known.erase(where) != 0) {
-        for_each_sibling([&](debug_target& t) { t.remove_breakpoint(where.first); });
-    }
-    return true;
-}
-
-bool stub::watchpoint(bool insert, const watch& w) {
-    auto& known = watchpoints_[env_.harts[general_].process];
-    const auto same = [&w](const watch& k) {
-        return k.type == w.type && k.where.address == w.where.address &&
-               k.where.size == w.where.size;
-    };
-    const auto found = std::ranges::find_if(known, same);
-    if (insert) {
-        if (known.size() >= max_breakpoints) return false;
-        if (found != known.end()) return true;
-        known.push_back(w);
-        for_each_sibling([&](debug_target& t) { t.add_watchpoint(w.where); });
-    } else if (found != known.end()) {
-        known.erase(found);
-        for_each_sibling([&](debug_target& t) { t.remove_watchpoint(w.where); });
-    }
-    return true;
 }
 
 // --- Running
@@ -587,38 +432,20 @@ void stub::go(const std::vector<action>& actions) {
             hart.resume(false);
         }
     }
-    if (actions[general_] == action::resume &&
-        (leads_out_of_wait(general_) || is_stepped_by_breakpoint(general_)))
-        env_.harts[general_].target->end_wait();
+    if (actions[general_] == action::resume && must_leave_wait(current()))
+        current().target->end_wait();
     running_ = true;
     env_.loop.resume();
 }
 
-/// Whether a breakpoint is at a return address of this hart's stack, as set by "finish" and
-/// "until". Then the hart must leave a WFI. A pause alone does not complete a WFI (though a halt
-/// does in the Debug specification), since debugging must not change the program's behaviour.
-bool stub::leads_out_of_wait(std::size_t index) {
-    const auto known = breakpoints_.find(env_.harts[index].process);
-    if (known == breakpoints_.end() || known->second.empty()) return false;
-    constexpr unsigned ra = debug_target::x0 + 1, sp = debug_target::x0 + 2;
-    auto& hart = *env_.harts[index].target;
-    std::array<std::uint64_t, 2048> stack;
-    const auto size = hart.memory().peek(hart.read_register(sp).value_or(0),
-                                         std::as_writable_bytes(std::span(stack)));
-    const auto returns = std::span(stack).first(size / sizeof stack[0]);
-    return std::ranges::any_of(known->second, [&](const place& p) {
-        return hart.read_register(ra) == p.first || std::ranges::count(returns, p.first) > 0;
-    });
-}
-
-/// GDB assumes Linux for a process whose description it has not read, and steps its harts by a
-/// breakpoint at the next instruction.
-bool stub::is_stepped_by_breakpoint(std::size_t index) {
-    const auto& h = env_.harts[index];
-    const auto known = breakpoints_.find(h.process);
-    return !described_.contains(h.process) && known != breakpoints_.end() &&
-           std::ranges::any_of(known->second,
-                               [&](const place& p) { return h.target->leads_to(p.first); });
+/// Whether a WFI of the hart must end because GDB waits for a breakpoint after it: one at a return
+/// address ("finish", "until"), or one by which GDB steps. GDB assumes Linux for a process whose
+/// description it has not read, and steps its harts by a breakpoint at the next instruction. A
+/// pause alone does not complete a WFI (though a halt does in the Debug specification), since
+/// debugging must not change the program's behaviour.
+bool stub::must_leave_wait(const debug_hart& hart) const {
+    const bool stepped_by_breakpoint = !described_.contains(hart.process);
+    return points_.catches_return(hart) || (stepped_by_breakpoint && points_.catches_next(hart));
 }
 
 /// A step that has not been executed (its hart is in reset, or stops later than another one) must
@@ -670,45 +497,21 @@ std::optional<std::size_t> stub::take_stop() {
         if (at == pending_.end()) return std::nullopt;
         const auto index = *at;
         pending_.erase(at);
-        if (stopped_at_a_point(index)) return index;
+        if (points_.explains_stop(env_.harts[index])) return index;
     }
-}
-
-/// False when GDB has removed the breakpoint or watchpoint meanwhile, after the report of another
-/// hart.
-bool stub::stopped_at_a_point(std::size_t index) {
-    const auto& h = env_.harts[index];
-    const auto stop = h.target->last_stop();
-    if (stop.why == debug_target::stop_kind::breakpoint) {
-        const auto& known = breakpoints_[h.process];
-        const auto pc = h.target->read_register(debug_target::pc).value_or(0);
-        return known.contains({pc, '0'}) || known.contains({pc, '1'});
-    }
-    return stop.why != debug_target::stop_kind::watchpoint || watch_of(index) != nullptr;
-}
-
-const stub::watch* stub::watch_of(std::size_t index) {
-    const auto stop = env_.harts[index].target->last_stop();
-    const auto& known = watchpoints_[env_.harts[index].process];
-    const auto hit = std::ranges::find_if(known, [&](const watch& w) {
-        return stop.address - w.where.address < w.where.size &&
-               (stop.on_store ? w.where.on_store : w.where.on_load);
-    });
-    return hit == known.end() ? nullptr : &*hit;
 }
 
 void stub::exited(int status) {
     if (!std::exchange(running_, false)) return;
     reply(fmt::format("W{:02x}", status & 0xff) +
-          (multiprocess_ ? fmt::format(";process:{:x}", env_.harts[general_].process) : ""));
+          (multiprocess_ ? fmt::format(";process:{:x}", current().process) : ""));
 }
 
 void stub::report(std::size_t index) {
     general_ = continue_ = index;
-    auto& hart = *env_.harts[index].target;
-    const auto stop = hart.last_stop();
+    const auto stop = current().target->last_stop();
     stop_ = "T05";
-    if (const watch* const hit = watch_of(index);
+    if (const auto* const hit = points_.hit_by(current());
         stop.why == debug_target::stop_kind::watchpoint && hit != nullptr) {
         stop_ += fmt::format("{}:{:x};",
                              hit->type == '2'   ? "watch"
@@ -716,8 +519,7 @@ void stub::report(std::size_t index) {
                                                 : "awatch",
                              stop.address);
     } else if (stop.why == debug_target::stop_kind::breakpoint) {
-        const auto pc = hart.read_register(debug_target::pc).value_or(0);
-        const bool hardware = !breakpoints_[env_.harts[index].process].contains({pc, '0'});
+        const bool hardware = !points_.is_at(current(), '0');
         if (hardware && hwbreak_) stop_ += "hwbreak:;";
         if (!hardware && swbreak_) stop_ += "swbreak:;";
     }
@@ -725,7 +527,7 @@ void stub::report(std::size_t index) {
 }
 
 std::string stub::stop_reply() const {
-    return fmt::format("{}thread:{};", stop_, id_text(env_.harts[general_]));
+    return fmt::format("{}thread:{};", stop_, id_text(current()));
 }
 
 }  // namespace trn::gdb
