@@ -224,8 +224,8 @@ void efa_card::publish(statistics& out) const {
     out.count("dropped_packets", counters.basic.rx_drops);
     out.count("retransmits", packets.retransmits);
     out.count("out_of_order", packets.out_of_order);
-    out.count("requests", packets.completed);
-    out.count("failed_requests", packets.failed);
+    out.count("requests", sender_.requests().completed);
+    out.count("failed_requests", sender_.requests().failed);
     out.count("completions", completions_.count());
 }
 

@@ -13,21 +13,21 @@
 #include <tlm>
 #include <vector>
 
-#include "models/cards/efa/objects/memory_walk.h"
 #include "models/cards/efa/objects/objects.h"
 #include "models/cards/efa/transport/completions.h"
 #include "models/cards/efa/transport/connection.h"
+#include "models/cards/efa/transport/outgoing_train.h"
+#include "models/cards/efa/transport/send_queues.h"
+#include "models/cards/efa/transport/send_request.h"
 #include "models/cards/efa/transport/srd_packet.h"
 #include "models/cards/efa/transport/unready.h"
 #include "models/cards/efa/transport/wire.h"
-#include "platform/framework/registers/table_entry.h"
 #include "platform/framework/tlm/memory_port.h"
-#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::efa_transport {
 
-/// The requester of an EFA card: fetches work requests, sends their packets, repeats unacknowledged
-/// ones, and completes requests in the order in which they end. Also sends the data that other
+/// The requester of an EFA card: sends the packets of the requests in its send queues, repeats
+/// unacknowledged ones, and ends each request that is answered. Also sends the data that other
 /// cards read. Packets of an RDMA request leave in trains, repeated ones alone. Spec:
 /// doc/models/cards/efa_card.md.
 class packet_sender : public sc_core::sc_module {
@@ -44,58 +44,27 @@ public:
     };
     struct counts {
         std::uint64_t packets = 0, retransmits = 0, out_of_order = 0;
-        std::uint64_t completed = 0, failed = 0;
-    };
-    /// A work request from its fetch to its completion.
-    struct request {
-        std::uint32_t queue_pair = 0;  // handle
-        std::uint64_t message = 0;
-        std::uint16_t id = 0;
-        operation op = operation::send;
-        bool datagram = false, has_immediate = false, wants_completion = true;
-        std::uint32_t immediate = 0;
-        std::uint16_t address_handle = 0, destination_qp = 0;
-        std::uint32_t qkey = 0;
-        ethernet::address card = 0;
-        std::uint32_t length = 0;
-        std::uint32_t rkey = 0;
-        std::uint64_t remote = 0;
-        std::vector<std::uint8_t> inlined;
-        efa_objects::memory_walk local;
-
-        std::vector<std::weak_ptr<srd_packet::lent_data>> lent;  // of packets that may be in flight
-        std::uint32_t packets = 0;
-        std::uint32_t next = 0;             // next packet to send for the first time
-        std::uint32_t left = 0;             // packets not done
-        std::uint32_t furthest = 0;         // highest packet that is done
-        std::uint32_t refusals = 0;         // number of receiver-not-ready responses
-        bool is_probe = false;              // asks for all that wait for the receiver
-        std::optional<std::uint32_t> slot;  // of a write of several packets with immediate data
-        trace::slice slice = {};
-
-        std::uint32_t flying() const { return next + left - packets; }  // sent, but not done
-        bool takes_receive() const { return op == operation::send || has_immediate; }
     };
 
     SC_HAS_PROCESS(packet_sender);
     /// `rings`: BAR2. `bus` accesses the server's memory; the card owns it.
     packet_sender(sc_core::sc_module_name name, const config& cfg,
                   tlm::tlm_initiator_socket<64>& bus, std::span<const std::uint8_t> rings,
-                  efa_objects::objects& objects, wire& port, completions& to);
+                  efa_objects::objects& objects, wire& port, completions& posted);
 
     /// Doorbell write of a send queue.
-    void posted(std::uint32_t queue_pair, std::uint16_t count);
-    void stop(std::uint32_t queue_pair, bool flushes);
+    void posted(std::uint32_t handle, std::uint16_t count) { queues_.posted(handle, count); }
+    void stop(std::uint32_t handle, bool flushes);
     void address_handle_removed(std::uint16_t number);
     /// Sends the data of another card's read. Precondition: the read is permitted.
     void answer_read(std::unique_ptr<srd_packet> asked);
     /// Acknowledges a packet of another card. `ready`: when its data is in memory (absolute).
-    void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
+    void respond(std::unique_ptr<srd_packet> packet, status how, const sc_core::sc_time& ready);
     /// Handles another card's response.
     void responded(std::unique_ptr<srd_packet> response);
     /// The request that waits for data of a read; null if it has ended. Marks packets of the train
     /// whose data has arrived before as lost.
-    const request* reader(srd_packet& response);
+    const send_request* reader(srd_packet& response);
     /// The data of a read is in memory at `when` (absolute), unless `how` is an error.
     void data_arrived(const srd_packet& response, status how, const sc_core::sc_time& when);
     /// Continues after a change of a queue pair's state.
@@ -105,29 +74,14 @@ public:
     void invalidate(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
+    const send_queues::counts& requests() const { return queues_.counters(); }
     unsigned unacknowledged() const { return unacknowledged_; }
 
 private:
-    using entry = table_entry<efa_io_regs::rows>;
-    /// A work request in its ring: words of its first 64 bytes, and all its bytes.
-    struct work_request {
-        entry words;
-        std::span<const std::uint8_t> bytes;
-    };
-    /// The page list of a fast registration, read before the work request is taken.
-    struct page_list {
-        std::uint16_t queue_pair;  // number
-        std::vector<std::uint64_t> pages;
-        pending_access pending;
-        std::size_t filled = 0;  // bytes
-
-        page_list(std::uint16_t of, std::size_t count, sc_core::sc_event& wake)
-            : queue_pair(of), pages(count), pending(wake) {}
-    };
     /// Packets of a queue pair that may be sent to another card.
     struct stream_name {
-        std::uint32_t from;  // handle
-        ethernet::address to;
+        std::uint32_t queue_pair;  // handle
+        ethernet::address card;
         auto operator<=>(const stream_name&) const = default;
     };
     struct stream_item {
@@ -137,13 +91,8 @@ private:
     /// A queue pair of another card without receives for sends of a queue pair.
     struct receiver_name {
         stream_name stream;
-        std::uint16_t to;  // number
+        std::uint16_t queue_pair;  // number
         auto operator<=>(const receiver_name&) const = default;
-    };
-    /// The send queue of a queue pair.
-    struct send_queue {
-        std::set<std::uint64_t> messages;  // fetched, but not ended
-        std::deque<std::pair<trace::operation, unsigned>> posted;
     };
     /// Another card.
     struct peer {
@@ -160,91 +109,49 @@ private:
         std::uint64_t number;  // of the first in the connection
         sc_core::sc_time when;
     };
-    /// The train whose data is being read from memory.
-    struct outgoing {
-        std::unique_ptr<srd_packet> packet;
-        efa_objects::memory_walk from;
-        std::uint64_t offset = 0;  // of the data in `from`
-        unsigned reading = 0;      // packet of the train
-        std::uint64_t filled = 0;  // bytes
-        sc_core::sc_time ready;    // absolute
-        bool may_lend = false;     // the server's program keeps the data until the request ends
-        const std::uint8_t* lent = nullptr;  // the filled bytes, if lent
-        pending_access pending;
-
-        explicit outgoing(sc_core::sc_event& wake) : pending(wake) {}
-        void add(const std::uint8_t* bytes, std::uint32_t count);
-        void keep_lent();
-    };
-    enum class progress { idle, moved, blocked };
 
     void run();
     void expire();
     void expire_packets(ethernet::address card);
-    void set_timer(ethernet::address card, peer& of);
-    void reopen(ethernet::address card, peer& of);
+    void set_timer(ethernet::address card, peer& remote);
+    void reopen(ethernet::address card, peer& remote);
     void fail_all(ethernet::address card, status why);
     void remove_ended();
-    void add(const stream_name& to, const stream_item& added);
-    void refused(request& of, std::uint32_t packet);
-    void release(const receiver_name& at, unsigned count, bool as_probe);
+    void add(const stream_name& stream, const stream_item& added);
+    void refused(send_request& request, std::uint32_t packet);
+    void release(const receiver_name& receiver, unsigned count, bool as_probe);
     void probe();
-    static receiver_name receiver_of(const request& of);
+    static receiver_name receiver_of(const send_request& request);
     peer& peer_of(ethernet::address card);
     peer* find_peer(ethernet::address card);
-    progress fetch();
-    progress fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
-    static void decode(const entry& words, const efa_objects::queue_pair& qp, request& to);
-    std::optional<status> decode_remote(const work_request& from, const efa_objects::queue_pair& qp,
-                                        request& to) const;
-    std::optional<status> decode_send(const work_request& from, const efa_objects::queue_pair& qp,
-                                      request& to) const;
-    std::optional<status> decode_rdma(const work_request& from, const efa_objects::queue_pair& qp,
-                                      request& to) const;
-    static std::optional<status> decode_inline(const work_request& from,
-                                               const efa_objects::queue_pair& qp, std::size_t at,
-                                               request& to);
-    progress read_pages(const entry& words, const efa_objects::queue_pair& qp);
-    status enroll(const entry& words, const efa_objects::queue_pair& qp);
-    status withdraw(const entry& words, const efa_objects::queue_pair& qp);
-    efa_objects::memory_region* fast_region(const entry& words, const efa_objects::queue_pair& qp);
+    void begin_request(send_request& request);
+    void end_request(send_request& request);
+    std::uint32_t packet_bytes(const send_request& request) const;
     progress fill();
-    memory_port::outcome read(std::uint32_t left);
     void give_up(status refusal);
     void dispatch();
     void lend();
-    static void keep_lent(request& of);
     progress choose();
     progress choose_repeated();
     progress choose_own();
-    std::uint32_t next_train(const request& of, std::uint32_t room) const;
-    void prepare(request& of, const departing& train);
-    void identify(request& of, const departing& train, srd_packet& packet);
+    std::uint32_t next_train(const send_request& request, std::uint32_t room) const;
+    void prepare(send_request& request, const departing& train);
+    void identify(send_request& request, const departing& train, srd_packet& packet);
     bool answers_reads(std::uint16_t queue_pair_number) const;
     void prepare_response();
     void take_answer(const srd_packet& answer, std::uint32_t count, std::uint8_t missing,
                      status how, const sc_core::sc_time& when);
-    void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
-    void remove(std::uint64_t message);
-    void finish_packet(request& of, std::uint32_t number);
-    void count(const request& of, status how);
-    request* lookup(std::uint64_t message);
+    void finish_packet(send_request& request, std::uint32_t number);
     sc_core::sc_time departure() const;
 
     const config cfg_;
     memory_port memory_;
-    const std::span<const std::uint8_t> rings_;
     efa_objects::objects& objects_;
     wire& port_;
-    completions& completions_;
     const std::uint32_t max_train_;  // packets
-    std::uint64_t next_message_ = 1;
-    std::map<std::uint64_t, request> requests_;
-    std::map<std::uint32_t, send_queue> queues_;  // by handle, from the first doorbell on
-    bool answered_ = false;                       // the last packet was for another card's read
-    unsigned unacknowledged_ = 0;                 // packets that were sent, but are not done
-    std::optional<outgoing> outgoing_;
-    std::optional<page_list> list_;                       // of the next work request
+    bool answered_ = false;          // the last packet was for another card's read
+    unsigned unacknowledged_ = 0;    // packets that were sent, but are not done
+    std::optional<outgoing_train> outgoing_;
     std::deque<std::unique_ptr<srd_packet>> peer_reads_;  // reads of other cards
 
     const connection::config link_;
@@ -258,6 +165,7 @@ private:
     std::map<receiver_name, unready> unready_;                         // each has a probe
     std::set<std::pair<sc_core::sc_time, receiver_name>> probes_;      // by time
     sc_core::sc_event work_;
+    send_queues queues_;
     counts counters_;
 };
 
