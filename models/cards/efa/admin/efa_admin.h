@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "models/cards/efa/admin/efa_admin_regs.h"
+#include "models/cards/efa/admin/listener.h"
+#include "models/cards/efa/admin/queue_pair_commands.h"
+#include "models/cards/efa/admin/region_commands.h"
 #include "models/cards/efa/objects/objects.h"
-#include "models/cards/efa/objects/page_list.h"
 #include "models/cards/nitro_management/admin_target.h"
 #include "models/cards/nitro_management/driver_profile.h"
 #include "platform/framework/registers/table_entry.h"
@@ -31,24 +32,7 @@ public:
         std::uint32_t max_eq = 0;
         unsigned vectors = 1;  ///< number of MSI-X vectors; vector 0 is the admin queue's
     };
-    /// Receives changes that affect work in progress; implemented by the card.
-    class listener {
-    public:
-        /// The queue pair stops: its work requests are flushed with completions, or discarded.
-        virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
-        /// A queue is destroyed: its ring is not written any more.
-        virtual void ring_removed(const host_ring& ring) = 0;
-        /// The queue pair is in RTS: it sends what was posted before.
-        virtual void queue_pair_started(std::uint32_t handle) = 0;
-        /// Ends requests that use this address handle with an error.
-        virtual void address_handle_removed(std::uint16_t number) = 0;
-        /// `groups`: bit mask of the groups of events that the driver enables.
-        virtual void events_enabled(std::uint32_t groups) = 0;
-        virtual efa_objects::gid own_gid() const = 0;
-
-    protected:
-        ~listener() = default;
-    };
+    using listener = efa_admin_listener;
 
     efa_admin(const config& cfg, efa_objects::objects& objects, listener& engine);
 
@@ -82,25 +66,11 @@ private:
     nitro::step create_ah(const entry& command);
     nitro::step destroy_ah(const entry& command);
 
-    nitro::step create_qp(const entry& command);
-    nitro::step modify_qp(const entry& command);
-    nitro::step query_qp(const entry& command) const;
-    nitro::step destroy_qp(const entry& command);
-    bool may_move(efa_objects::qp_state from, efa_objects::qp_state to) const;
-
-    efa_objects::memory_region::permissions allowed(const entry& command) const;
-    nitro::step reg_mr(const nitro::admin_entry& header, const entry& command);
-    nitro::step continue_list(std::span<const std::uint8_t> bytes);
-    nitro::step finish_region(std::optional<efa_objects::memory_region> made);
-    nitro::step alloc_mr(const entry& command);
-    nitro::step dereg_mr(const entry& command);
-
     const config cfg_;
     objects& objects_;
     listener& engine_;
-    entry command_;                               // the command that waits for memory
-    std::optional<efa_objects::page_list> list_;  // of REG_MR; none: the buffer of HOST_INFO
-    std::uint32_t created_ = 0;                   // queue pairs; selects upper bits of QP numbers
+    queue_pair_commands queue_pairs_;
+    region_commands regions_;
     nitro::driver_profile driver_;
 };
 
