@@ -13,6 +13,7 @@
 
 #include "models/pcie/pcie/bridge.h"
 #include "models/pcie/pcie/host_function.h"
+#include "models/pcie/root_complex/boot_firmware.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/function_port.h"
@@ -23,9 +24,8 @@ namespace trn {
 
 enum class host_processor : std::uint8_t { graviton, xeon };
 
-/// The host of one server: a root port per link, the server's memory, and boot firmware that
-/// enumerates the buses: it assigns bus numbers, and addresses for all functions, also below
-/// switches. Programs access each function through a function_port. Spec:
+/// The host of one server: a root port per link, the server's memory, and boot firmware. Programs
+/// access each function through a function_port. Spec:
 /// doc/models/pcie/root_complex.md.
 ///
 /// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
@@ -83,13 +83,17 @@ public:
     std::vector<served> functions() override;
     unsigned cores() const override { return cfg_.cores; }
     /// The index-th enumerated function. Valid after the start of simulation.
-    pcie::host_function& function(std::size_t index) { return *functions_.at(index); }
-    std::size_t function_count() const { return functions_.size(); }
+    pcie::host_function& function(std::size_t index) { return *firmware_.functions().at(index); }
+    std::size_t function_count() const { return firmware_.functions().size(); }
     pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
     /// Accesses of the host to the configuration space of any function or bridge. A read without
     /// completion returns all ones. `offset` must be dword-aligned.
-    std::uint32_t config_read(pcie::function_id id, std::uint32_t offset);
-    void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value);
+    std::uint32_t config_read(pcie::function_id id, std::uint32_t offset) {
+        return firmware_.config_read(id, offset);
+    }
+    void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value) {
+        firmware_.config_write(id, offset, value);
+    }
 
     void observe(port_events events) { events_ = std::move(events); }
 
@@ -100,20 +104,6 @@ public:
 
 private:
     using payload = tlm::tlm_generic_payload;
-    struct range {
-        std::uint64_t first = 0, end = 0;  // bus addresses [first, end); equal: empty
-    };
-    /// A node of the bus tree: a function, or a bridge with the nodes below it.
-    struct node {
-        pcie::function_id id = 0;
-        bool bridge = false;
-        std::uint8_t secondary = 0, subordinate = 0;
-        range narrow, wide;                       // windows of a bridge
-        pcie::host_function* function = nullptr;  // null for bridges
-        std::uint16_t pcie = 0, msi = 0;          // capability offsets
-        std::vector<std::unique_ptr<node>> below;
-    };
-
     /// The target of a peer-to-peer request.
     struct peer {
         unsigned port;
@@ -121,24 +111,9 @@ private:
         bool translated;        // differs from the address of the request
     };
 
-    void start_of_simulation() override { enumerate(); }
-    void enumerate();
-    std::uint8_t next_bus();
-    /// Accesses one dword of configuration space. Returns the module that answered; nullptr: none.
-    const sc_core::sc_object* configure_word(tlm::tlm_command command, pcie::function_id id,
-                                             std::uint32_t offset, std::uint32_t& value);
-    void scan(node& above, unsigned devices);
-    void find(node& above, pcie::function_id id);
-    void find_capabilities(node& found);
-    void assign(node& at, std::uint64_t& narrow, std::uint64_t& wide);
-    void program(const node& at);
-    void program_buses(const node& bridge);
-    void enable_error_messages(const node& at);
-    void program_slot(const node& bridge, std::uint32_t number);
-    void hot_plug(std::uint32_t number);
+    void start_of_simulation() override;
+    void hot_plug(std::uint32_t message);
     void report(pcie::function_id source, pcie::error_class severity);
-    std::uint32_t error_capability(pcie::function_id source);
-    std::uint32_t first_error(pcie::function_id source, std::uint32_t capability);
 
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;
@@ -169,11 +144,8 @@ private:
     const config cfg_;
     server_memory memory_;
     std::vector<std::unique_ptr<pcie::bridge>> ports_;
-    std::vector<std::unique_ptr<node>> tree_;  // one node per root port
-    std::vector<node*> bridges_;  // all bridges; the index is the data of their hot-plug messages
-    std::vector<std::unique_ptr<pcie::host_function>> functions_;
+    boot_firmware firmware_;
     std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
-    unsigned next_bus_ = 1;
     std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
     bool started_ = false;
     port_events events_;
