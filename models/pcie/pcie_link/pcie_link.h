@@ -14,6 +14,7 @@
 
 #include "models/pcie/pcie_link/credits.h"
 #include "models/pcie/pcie_link/ltssm.h"
+#include "models/pcie/pcie_link/signalling.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -21,19 +22,6 @@
 #include "platform/framework/tlm/route.h"
 
 namespace trn {
-
-enum class link_protocol : std::uint8_t { pcie, ualink };
-
-/// Encoding and overhead of a protocol at one speed.
-struct signalling {
-    std::uint64_t lane_bits_per_second;  ///< raw bit rate per lane
-    unsigned packet_overhead;            ///< bytes of header, framing and check code per packet
-    unsigned wire, content;  ///< `wire` bytes on the wire carry `content` bytes of packets
-    unsigned flit;           ///< bytes per CRC; 0: each packet has its own
-
-    static const signalling& of(link_protocol protocol, unsigned generation);
-    static unsigned generations(link_protocol protocol);  ///< generations are 1 to this number
-};
 
 /// A cable or trace between two plugs: lanes, speeds, training, flits, replay, credits, faults.
 /// Transactions pass unchanged. A write uses the outward direction; a read uses the return
