@@ -17,13 +17,13 @@ void hart::halt(const stop& why) {
 
 void hart::resume(bool one) {
     debug_.resume(one, pc_);
-    attention_ = careful_ = true;
+    attention_ = true;
+    if (!waiting()) move_to(phase::one_next);
     if (one) end_wait();
 }
 
 void hart::end_wait() {
-    waiting_ = false;
-    careful_ = true;
+    move_to(phase::one_next);
     debug_.set_completes_wfi(true);
 }
 
@@ -66,7 +66,7 @@ void hart::remove_watchpoint(const watchpoint& w) {
 
 void hart::set_pc(u64 pc) {
     pc_ = pc & ~u64{1};
-    waiting_ = false;
+    if (waiting()) move_to(phase::blocks);
 }
 
 void hart::set_mode(privilege mode) {

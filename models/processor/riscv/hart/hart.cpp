@@ -2,6 +2,7 @@
 #include "models/processor/riscv/hart/hart.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -44,14 +45,13 @@ void hart::reset() {
     watch.reset();
     horizon_ = unretired_ = 0;
     exec.budget = cut_ = 0;
-    run_ends_ = false;
-    was_reset_ = true;
+    ending_ = ending::reset;
     exec.at = nullptr;
     reservations_->remove(reservation_);
     reservation_ = {};
-    timer_line_ = false;
+    timer_line_ = 0;
     bus_.wake_at(~u64{0});
-    waiting_ = careful_ = false;
+    move_to(phase::blocks);
     debug_.set_completes_wfi(false);
     pc_ = cfg_.reset_vector;
     change_mode(privilege::machine);
@@ -61,25 +61,38 @@ void hart::reset() {
 
 // --- Execution
 
+void hart::move_to(phase next) {
+    static constexpr bool is_legal[5][5] = {
+        // to: blocks, one_next, alone, trapped, waiting
+        {true, true, true, false, true},     // from blocks
+        {true, true, true, false, false},    // one_next
+        {true, true, false, true, true},     // alone
+        {true, false, false, false, false},  // trapped
+        {true, true, false, false, false},   // waiting
+    };
+    assert(is_legal[static_cast<u8>(phase_)][static_cast<u8>(next)]);
+    phase_ = next;
+}
+
 u64 hart::run(u64 instructions, u64 quantum) {
     begin_turn();
     const u64 start = ticks();
     constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
     quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
-    was_reset_ = false;
+    ending_ = ending::none;
     cut_ = 0;  // left by an earlier run that was interrupted or halted at its end
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
     while (exec.budget > 0) {
         if (attention_ && !serve()) break;
-        if (careful_ || debug_.is_stepping() || always_alone_)
+        if (phase_ == phase::one_next || debug_.is_stepping() || log_ != nullptr)
             step();
         else
             run_blocks();
         exec.budget += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
-        if (was_reset_) return ticks();
-        if (std::exchange(run_ends_, false)) break;
+        if (was_reset()) return ticks();
+        if (ending_ == ending::requested) break;
     }
     end_turn();
     return ticks() - start;
@@ -94,7 +107,7 @@ void hart::begin_turn() {
 
 void hart::end_turn() {
     if (reservation_.size == 0) return;
-    reservation_.is_old = waiting_ || ticks() - reservation_.taken_at > reservations::max_age;
+    reservation_.is_old = waiting() || ticks() - reservation_.taken_at > reservations::max_age;
     reservations_->hold(reservation_);
 }
 
@@ -124,11 +137,13 @@ void hart::hand_over(const op* next, u64 acc, i64 budget, u64 page, address_spac
 
 void hart::step() {
     const u64 pc = pc_;
-    careful_ = false;
-    if (debug_.takes_breakpoint(pc)) return halt({stop_reason::breakpoint});
-    alone_ = true;
+    if (debug_.takes_breakpoint(pc)) {
+        move_to(phase::blocks);
+        return halt({stop_reason::breakpoint});
+    }
+    move_to(phase::alone);
     execute_alone(pc);
-    alone_ = false;
+    if (phase_ == phase::alone || phase_ == phase::trapped) move_to(phase::blocks);
     if (const auto why = debug_.end_instruction()) halt(*why);
 }
 
@@ -136,7 +151,7 @@ void hart::execute_alone(u64 pc) {
     const privilege mode = mode_;
     u32 bits = 0;
     exec.raised = fetch(pc, bits);
-    if (was_reset_) return;
+    if (was_reset()) return;
     if (exec.raised) {
         --exec.budget;
         enter_fault(pc);
@@ -150,21 +165,20 @@ void hart::execute_alone(u64 pc) {
     end_with_quantum();  // the instruction may have accessed the bus
 
     // Stopped before the access: nothing was executed.
-    if (debug_.has_hit() || was_reset_) return;
-    if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
+    if (debug_.has_hit() || was_reset()) return;
+    if (log_ != nullptr && phase_ != phase::trapped) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
 }
 
-bool hart::execute_one(const decoded& d) {
+/// Executes `d` at the pc. Afterwards it has trapped, or was left before its access, or is done.
+void hart::execute_one(const decoded& d) {
     code_->decoder().one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
-    trapped_ = false;
     const i64 rest = exec.budget - 1;
     horizon_ -= static_cast<u64>(rest);
     exec.budget = 1;
     run_operations(scratch_.first(), 0, pc_ & ~u64{4095});
     horizon_ += static_cast<u64>(rest);
     exec.budget += rest;
-    return !trapped_ && !debug_.has_hit();
 }
 
 /// Records coverage of an instruction that was executed alone.
@@ -172,16 +186,18 @@ void hart::record(u64 pc, const decoded& d) const {
     u8* const marks = coverage::active()->marks(pc, d.bits);
     if (marks == nullptr) return;
     *marks |= coverage::ran;
-    if (d.definition == nullptr || d.definition->then != flow::branch || trapped_) return;
+    if (d.definition == nullptr || d.definition->then != flow::branch) return;
+    if (phase_ == phase::trapped) return;
     *marks |= pc_ == pc + d.length() ? coverage::passed : coverage::taken;
 }
 
 bool hart::serve() {
-    attention_ = halted() || waiting_;
+    attention_ = halted() || waiting();
     if (halted()) return false;
-    if (waiting_) {
+    if (waiting()) {
         if ((pending() & csr.mie) == 0) return false;
-        waiting_ = attention_ = false;
+        move_to(phase::blocks);
+        attention_ = false;
     }
     take_interrupt();
     return true;
@@ -191,12 +207,12 @@ const op* hart::find_code(u64 pc) {
     const u64 page = pc & ~u64{4095};
     fetch_entry& e = exec.space->fetch_at(pc);
     if (e.tag != page) {
-        careful_ = true;  // cleared if the whole page can be executed as blocks
+        move_to(phase::one_next);  // unless the whole page can be executed as blocks
         u64 pa = 0;
         if (!watched_in_page(page, access::fetch).is_empty()) return nullptr;
         const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
         if (mmu_.has_used_bus()) end_with_quantum();
-        if (unmapped || was_reset_) return nullptr;
+        if (unmapped || was_reset()) return nullptr;
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
         const u8* const host = mmu_.direct(pa, 4096, access::fetch);
@@ -204,7 +220,7 @@ const op* hart::find_code(u64 pc) {
             e = {page, nullptr};  // until forget_direct()
             return nullptr;
         }
-        careful_ = false;
+        move_to(phase::blocks);
         if (held_.size() >= max_held_pages) invalidate_code();
         held_.push_back(code_->find(host, cfg_.extensions, debug_.breakpoints_in_page(page)));
         if (auto* const all = coverage::active()) held_.back()->record(*all, page);
@@ -213,7 +229,7 @@ const op* hart::find_code(u64 pc) {
         e = {page, held_.back().get()};
     }
     if (e.page == nullptr || ((pc & 2) != 0 && !cfg_.extensions.has(extension::c))) {
-        careful_ = true;
+        move_to(phase::one_next);
         return nullptr;
     }
     const op* const target = e.page->at(static_cast<u32>(pc - page));
@@ -250,12 +266,12 @@ void hart::stop_soon() {
 }
 
 void hart::end_run() {
-    run_ends_ = true;
+    if (!was_reset()) ending_ = ending::requested;
     stop_soon();
 }
 
 void hart::stall(u64 instructions) {
-    if (was_reset_) return;
+    if (was_reset()) return;
     exec.budget -= static_cast<i64>(instructions);
     unretired_ += instructions;
 }
@@ -304,7 +320,6 @@ void hart::triggers_changed() {
 
 void hart::log_commits(commit_log* log) {
     log_ = log;
-    always_alone_ = log != nullptr;
     forget_translations();
 }
 

@@ -62,7 +62,7 @@ public:
     /// From within a bus access: the run ends at once, before any other effect of the instruction.
     void reset();
     /// Whether the hart was reset during its last run, or after it.
-    bool was_reset() const { return was_reset_; }
+    bool was_reset() const { return ending_ == ending::reset; }
 
     /// Executes at least `instructions` (including trapping ones) up to the end of a basic block,
     /// or until the hart waits, halts or is reset. Returns the number executed, since the reset if
@@ -77,7 +77,7 @@ public:
     /// Time has reached the value passed to hart_bus::wake_at(), or was written.
     void time_changed() { update_timer(); }
     /// True while WFI waits; run() then returns at once.
-    bool waiting() const { return waiting_; }
+    bool waiting() const { return phase_ == phase::waiting; }
     /// From within a bus access: check for pending work at the next block boundary.
     void stop_soon();
     /// From within a bus access: return from run() at the next block boundary.
@@ -224,16 +224,26 @@ public:
     void enter_fault(u64 pc);
     /// The block at pc, or nullptr if the next instruction must be executed alone.
     const op* find_code(u64 pc);
-    void step_next() { careful_ = true; }
+    void step_next() { move_to(phase::one_next); }
     void hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space);
     /// Executes operations until one leaves: from `first`, or if null from address `acc`.
     void run_operations(const op* first, u64 acc, u64 page);
-    /// Executes `d` at pc() alone. False: it trapped, or was left before its access.
-    bool execute_one(const decoded& d);
     /// Offset of x[0] in a hart, for host code.
     static const std::size_t offset_of_registers;
 
 private:
+    /// What the hart is doing, or does next. Whether a debugger has halted it: debug_control.
+    enum class phase : u8 {
+        blocks,
+        one_next,  ///< executes one instruction alone next, then blocks
+        alone,     ///< is within an instruction that is executed alone
+        trapped,   ///< as alone, and the instruction has trapped
+        waiting,   ///< WFI
+    };
+    /// Why a run ends although its budget is not used up.
+    enum class ending : u8 { none, requested, reset };
+
+    void move_to(phase next);
     std::size_t write_pages(u64 va, std::span<const u8> data,
                             bool (hart_bus::*write)(u64, std::span<const u8>));
     void end_with_quantum() {
@@ -243,17 +253,18 @@ private:
     /// False: an access fault, or the access has reset the hart; failed() returns which.
     bool bus_read(u64 pa, std::span<u8> data) {
         end_with_quantum();
-        return bus_.read(pa, data) && !was_reset_;
+        return bus_.read(pa, data) && !was_reset();
     }
     bool bus_write(u64 pa, std::span<const u8> data) {
         end_with_quantum();
-        return bus_.write(pa, data) && !was_reset_;
+        return bus_.write(pa, data) && !was_reset();
     }
     void begin_turn();
     void end_turn();
     void run_blocks();
     void step();
     void execute_alone(u64 pc);
+    void execute_one(const decoded& d);
     void record(u64 pc, const decoded& d) const;
     bool serve();  // interrupts, halt, wait; false: nothing to execute
     u64 takeable() const;
@@ -262,7 +273,7 @@ private:
 
     privilege data_mode() const;
     fault failed(access how, u64 va) const {
-        return was_reset_ ? fault{cause::reset, 0} : access_fault(how, va);
+        return was_reset() ? fault{cause::reset, 0} : access_fault(how, va);
     }
     fault physical(u64 va, u64 size, access how, u64& pa);
     bool is_memory(u64 pa, u64 size);
@@ -299,18 +310,14 @@ private:
     u64 horizon_ = 0;  // ticks() when the budget is used up
     i64 quantum_ = 0;  // of the run; the largest number: no quanta
     i64 cut_ = 0;      // budget withheld by stop_soon()
-    bool run_ends_ = false;
-    bool was_reset_ = false;
+    ending ending_ = ending::none;
+    phase phase_ = phase::blocks;
+    bool attention_ = false;  // serve() has work
     privilege mode_ = privilege::machine;
-    u64 lines_ = 0;            // interrupt inputs, as mip bits
-    bool timer_line_ = false;  // time >= stimecmp, while menvcfg.STCE is set
-    u64 unretired_ = 0;        // ticks() that did not retire: trapped instructions and stalls
-    u64 data_context_ = 0;     // MPRV, MPP, SUM, MXR at the time of the cached translations
-    bool attention_ = false, waiting_ = false;
-    bool careful_ = false;        // execute exactly one instruction next
-    bool alone_ = false;          // true while an instruction is executed alone
-    bool trapped_ = false;        // the instruction executed alone has trapped
-    bool always_alone_ = false;   // set while the commit log is on
+    u64 lines_ = 0;               // interrupt inputs, as mip bits
+    u64 timer_line_ = 0;          // STIP while time >= stimecmp and menvcfg.STCE is set
+    u64 unretired_ = 0;           // ticks() that did not retire: trapped instructions and stalls
+    u64 data_context_ = 0;        // MPRV, MPP, SUM, MXR at the time of the cached translations
     bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
     std::vector<std::shared_ptr<code_page>> held_;
     const std::shared_ptr<reservations> reservations_;

@@ -31,7 +31,7 @@ privilege hart::data_mode() const {
 fault hart::physical(u64 va, u64 size, access how, u64& pa) {
     const fault f = mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
     if (mmu_.has_used_bus()) end_with_quantum();
-    return was_reset_ ? fault{cause::reset, 0} : f;
+    return was_reset() ? fault{cause::reset, 0} : f;
 }
 
 /// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
@@ -356,7 +356,7 @@ fault hart::watch_data(u64 va, unsigned size, access how) {
     if (triggers_enabled() && watch.hit(how, va, size, mode_)) return {cause::breakpoint, va};
     const auto watched = debug_.watched(va, size, how);
     if (!watched) return {};
-    if (alone_) debug_.hit(*watched, how);
+    if (phase_ == phase::alone) debug_.hit(*watched, how);
     return {cause::alone, 0};
 }
 

@@ -9,6 +9,7 @@ namespace trn::riscv {
 namespace {
 
 constexpr u64 is_interrupt = u64{1} << 63;
+constexpr u64 stip = bit(interrupt::supervisor_timer);
 
 /// Moves the bit `enable` to `previous` and clears it; and back.
 constexpr u64 push_enable(u64 status, u64 enable, u64 previous) {
@@ -30,7 +31,7 @@ constexpr u64 vector_for(u64 tvec, u64 code) {
 
 void hart::enter_fault(u64 pc) {
     ++unretired_;
-    trapped_ = true;
+    if (phase_ == phase::alone) move_to(phase::trapped);
     enter_trap(static_cast<u64>(exec.raised.why), exec.raised.value, pc);
 }
 
@@ -89,16 +90,15 @@ void hart::drive(interrupt line, bool level) {
 }
 
 u64 hart::pending() const {
-    if ((csr.menvcfg & envcfg::stce) == 0) return lines_ | csr.software_mip;
-    constexpr u64 stip = bit(interrupt::supervisor_timer);
-    return lines_ | (csr.software_mip & ~stip) | (timer_line_ ? stip : 0);
+    const bool is_timed = (csr.menvcfg & envcfg::stce) != 0;
+    return lines_ | timer_line_ | (csr.software_mip & ~(is_timed ? stip : 0));
 }
 
 void hart::update_timer() {
     const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
-    timer_line_ = enabled && bus_.time() >= csr.stimecmp;
+    timer_line_ = enabled && bus_.time() >= csr.stimecmp ? stip : 0;
     end_with_quantum();
-    bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
+    bus_.wake_at(enabled && timer_line_ == 0 ? csr.stimecmp : ~u64{0});
     interrupts_changed();
 }
 
@@ -136,7 +136,8 @@ void hart::interrupts_changed() {
 void hart::wait_for_interrupt() {
     // Debug spec 4.4: a single-stepped WFI does not stall.
     if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
-    waiting_ = attention_ = true;
+    move_to(phase::waiting);
+    attention_ = true;
     stop_soon();
 }
 
