@@ -10,8 +10,8 @@ namespace trn::riscv {
 /// The source of the memory-mapped mtime counter; the time CSR is a shadow of it (Priv. 3.1.10).
 class mtime_source {
 public:
-    /// mtime at absolute simulated time `at`, which may be later than the kernel's time.
-    virtual std::uint64_t mtime(sc_core::sc_time at) const = 0;
+    /// mtime at absolute simulated time `time`, which may be later than the kernel's time.
+    virtual std::uint64_t mtime(sc_core::sc_time time) const = 0;
     /// Simulated time at which mtime reaches `value` if software does not write mtime;
     /// sc_max_time() if never. Required by harts with Sstc.
     virtual sc_core::sc_time when(std::uint64_t /*value*/) const { return sc_core::sc_max_time(); }

@@ -19,19 +19,19 @@ std::uint64_t now() {
 
 }  // namespace
 
-void quantum_queue::schedule(client& of, std::uint64_t at) {
-    sc_assert(of.due_ == never && at > now());
-    of.due_ = at;
-    groups_[at].push_back(&of);
-    if (groups_.begin()->first == at) notify();
+void quantum_queue::schedule(client& processor, std::uint64_t time) {
+    sc_assert(processor.due_ == never && time > now());
+    processor.due_ = time;
+    groups_[time].push_back(&processor);
+    if (groups_.begin()->first == time) notify();
 }
 
-void quantum_queue::cancel(client& of) {
-    std::erase(deferred_, &of);
-    const std::uint64_t due = std::exchange(of.due_, never);
+void quantum_queue::cancel(client& processor) {
+    std::erase(deferred_, &processor);
+    const std::uint64_t due = std::exchange(processor.due_, never);
     if (due == never) return;
     const auto found = groups_.find(due);
-    std::erase(found->second, &of);
+    std::erase(found->second, &processor);
     if (!found->second.empty() || due == now()) return;  // activate() removes the current group
     const bool was_first = found == groups_.begin();
     groups_.erase(found);
@@ -97,24 +97,24 @@ bool quantum_queue::activate_all(group& waiting) {
 // --- A varied schedule
 
 /// A random number of the processor at this time.
-std::uint64_t quantum_queue::chance(const client& of) const {
-    return mix_bits(mix_bits(seed_ + mix_bits(of.number_)) + now());
+std::uint64_t quantum_queue::chance(const client& processor) const {
+    return mix_bits(mix_bits(seed_ + mix_bits(processor.number_)) + now());
 }
 
-std::uint64_t quantum_queue::length(const client& of, std::uint64_t max) const {
+std::uint64_t quantum_queue::length(const client& processor, std::uint64_t max) const {
     if (!varies()) return max;
     // Short turns find little if the other harts have long ones.
     constexpr std::uint64_t period = 1'000'000;  // 1 us
     const auto magnitude = mix_bits(mix_bits(seed_) + now() / period) %
                            (1 + static_cast<unsigned>(std::bit_width(max)));
     const std::uint64_t longest = std::min(max, std::uint64_t{1} << magnitude);
-    return 1 + mix_bits(chance(of)) % longest;
+    return 1 + mix_bits(chance(processor)) % longest;
 }
 
 // --- A processor that a debugger has halted
 
-void quantum_queue::hold(client& of) {
-    holder_ = &of;
+void quantum_queue::hold(client& processor) {
+    holder_ = &processor;
     held_in_ = sc_core::sc_delta_count();
     notify();
 }
@@ -136,9 +136,9 @@ bool quantum_queue::is_held() {
     return false;
 }
 
-bool quantum_queue::defer(client& of) {
+bool quantum_queue::defer(client& processor) {
     if (!is_held()) return false;
-    deferred_.insert(deferred_.begin(), &of);
+    deferred_.insert(deferred_.begin(), &processor);
     return true;
 }
 

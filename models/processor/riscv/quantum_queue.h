@@ -58,26 +58,29 @@ public:
     quantum_queue(const quantum_queue&) = delete;  // the process has its address
     quantum_queue& operator=(const quantum_queue&) = delete;
 
-    /// Activates `of` at simulated time `at` (ps), which is in the future. Precondition: `of` is
-    /// not scheduled.
-    void schedule(client& of, std::uint64_t at);
-    /// Withdraws the activation of `of`, if one is scheduled.
-    void cancel(client& of);
+    /// Activates `processor` at simulated time `time` (ps), which is in the future. Precondition:
+    /// `processor` is not scheduled.
+    void schedule(client& processor, std::uint64_t time);
+    /// Withdraws the activation of `processor`, if one is scheduled.
+    void cancel(client& processor);
     bool varies() const { return seed_ != 0; }
-    /// Instructions of the quantum of `of` that begins now: `max`, or if the schedule varies, 1 up
-    /// to a power of two, which is random and the same for all processors for a microsecond.
-    std::uint64_t length(const client& of, std::uint64_t max) const;
+    /// Instructions of the quantum of `processor` that begins now: `max`, or if the schedule
+    /// varies, 1 up to a power of two, which is random and the same for all processors for a
+    /// microsecond.
+    std::uint64_t length(const client& processor, std::uint64_t max) const;
 
-    /// A debugger has halted `of` within its quantum.
-    void hold(client& of);
-    bool is_held_by(const client& of) const { return holder_ == &of; }
-    /// `of` has completed its quantum, or cannot.
-    void release(client& of) {
-        if (holder_ == &of) end_hold();
+    /// A debugger has halted `processor` within its quantum.
+    void hold(client& processor);
+    bool is_held_by(const client& processor) const { return holder_ == &processor; }
+    /// `processor` has completed its quantum, or cannot.
+    void release(client& processor) {
+        if (holder_ == &processor) end_hold();
     }
-    /// Whether `of` must wait because another processor is within its quantum: it is activated
-    /// afterwards.
-    bool defers(client& of) { return holder_ != nullptr && holder_ != &of && defer(of); }
+    /// Whether `processor` must wait because another processor is within its quantum: it is
+    /// activated afterwards.
+    bool defers(client& processor) {
+        return holder_ != nullptr && holder_ != &processor && defer(processor);
+    }
     /// Time until the next activation (ps): 0 while others wait for their turn, `never` without
     /// one.
     std::uint64_t until_next() const;
@@ -90,9 +93,9 @@ private:
     void notify();
     sc_core::sc_event& event();
     void end_hold();
-    bool defer(client& of);
+    bool defer(client& processor);
     bool is_held();
-    std::uint64_t chance(const client& of) const;
+    std::uint64_t chance(const client& processor) const;
 
     const std::uint64_t seed_;
     std::uint64_t clients_ = 0;

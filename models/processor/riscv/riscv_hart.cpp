@@ -18,9 +18,10 @@ namespace {
 
 riscv::interrupt interrupt_of(unsigned line) {
     using enum riscv::interrupt;
-    constexpr riscv::interrupt of[] = {machine_software,    machine_timer,    machine_external,
-                                       supervisor_software, supervisor_timer, supervisor_external};
-    return of[line];
+    constexpr riscv::interrupt interrupts[] = {machine_software, machine_timer,
+                                               machine_external, supervisor_software,
+                                               supervisor_timer, supervisor_external};
+    return interrupts[line];
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ void riscv_hart::on_irq(unsigned line, bool level) {
 void riscv_hart::serve(trace::operation asked) {
     if (asked == 0 || asked == serves_.of) return;
     stop_serving();
-    const trace::on_behalf_of it(asked);
+    const trace::on_behalf_of operation(asked);
     serves_ = trace::begin(name(), "serves", {}, ahead());
 }
 
@@ -200,7 +201,7 @@ void riscv_hart::stop_serving() {
 
 void riscv_hart::entered(const std::string& function) {
     if (serves_.of == 0) return;
-    const trace::on_behalf_of it(serves_.of);
+    const trace::on_behalf_of operation(serves_.of);
     trace::event_for_viewer(name(), function + "()", ahead());
 }
 
@@ -239,8 +240,8 @@ void riscv_hart::on_reset(bool level) {
     sc_core::sc_time delay = time_of_value(before);
     const auto reports = misuse::reports();
     {
-        const acting as(*this);
-        const trace::on_behalf_of it(serves_.of);
+        const acting self(*this);
+        const trace::on_behalf_of operation(serves_.of);
         target_->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
             misuse::report(misuse::firmware_bus_error, *this, describe_failed());
@@ -335,8 +336,8 @@ void riscv_hart::wake_at(std::uint64_t time) {
     if (alarm_ == nullptr) return;
     alarm_->cancel();
     if (time == ~std::uint64_t{0} || time_source_ == nullptr) return;
-    const sc_core::sc_time at = time_source_->when(time);
-    if (at != sc_core::sc_max_time()) alarm_->notify(at - sc_core::sc_time_stamp());
+    const sc_core::sc_time due = time_source_->when(time);
+    if (due != sc_core::sc_max_time()) alarm_->notify(due - sc_core::sc_time_stamp());
 }
 
 /// Called when the time may have reached stimecmp.
@@ -388,8 +389,8 @@ void riscv_hart::halt() {
     core().request_halt();
 }
 
-void riscv_hart::resume(bool one) {
-    core().resume(one);
+void riscv_hart::resume(bool single_step) {
+    core().resume(single_step);
     if (!reset.level()) wake();
 }
 

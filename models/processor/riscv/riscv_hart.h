@@ -94,7 +94,7 @@ public:
     bool sleeps() const override;
     bool halted() const override { return core_ != nullptr && core_->halted(); }
     void halt() override;
-    void resume(bool one) override;
+    void resume(bool single_step) override;
     void end_wait() override;
     bool leads_to(std::uint64_t pc) override;
     stop last_stop() const override;

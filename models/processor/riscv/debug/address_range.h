@@ -21,12 +21,12 @@ struct address_range {
         first = std::min(first, std::max(other.first, limits.first));
         last = std::max(last, std::min(other.last, limits.last));
     }
-    /// Reduces it to its part around `at` that is outside of `other`.
-    void exclude(const address_range& other, u64 at) {
+    /// Reduces it to its part around `address` that is outside of `other`.
+    void exclude(const address_range& other, u64 address) {
         if (other.is_empty()) return;
-        if (other.last < at)
+        if (other.last < address)
             first = std::max(first, other.last + 1);
-        else if (other.first > at)
+        else if (other.first > address)
             last = std::min(last, other.first - 1);
         else
             *this = {};

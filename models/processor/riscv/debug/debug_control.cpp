@@ -22,9 +22,9 @@ void debug_control::halt(const stop& why) {
     stop_ = why;
 }
 
-void debug_control::resume(bool one, u64 pc) {
+void debug_control::resume(bool single_step, u64 pc) {
     halted_ = false;
-    stepping_ = one;
+    stepping_ = single_step;
     skipped_breakpoint_ = pc;
     completes_wfi_ = false;
     stop_ = {};
@@ -52,8 +52,8 @@ address_range debug_control::watched(access how, const address_range& limits) co
     return all;
 }
 
-void debug_control::exclude_watched(address_range& range, u64 at) const {
-    for (const watchpoint& w : watchpoints_) range.exclude(w.watched(), at);
+void debug_control::exclude_watched(address_range& range, u64 address) const {
+    for (const watchpoint& w : watchpoints_) range.exclude(w.watched(), address);
 }
 
 std::vector<u16> debug_control::breakpoints_in_page(u64 va) const {

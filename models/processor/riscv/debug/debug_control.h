@@ -33,9 +33,9 @@ public:
     bool is_halted() const { return halted_; }
     const stop& last_stop() const { return stop_; }
     void halt(const stop& why);
-    /// Resumes at `pc`, ignoring a breakpoint there until its instruction is executed. With `one`,
-    /// stops after one instruction.
-    void resume(bool one, u64 pc);
+    /// Resumes at `pc`, ignoring a breakpoint there until its instruction is executed. With
+    /// `single_step`, stops after one instruction.
+    void resume(bool single_step, u64 pc);
     /// Sets whether a WFI at the pc completes without waiting.
     void set_completes_wfi(bool completes) { completes_wfi_ = completes; }
     bool completes_wfi() const { return completes_wfi_; }
@@ -49,8 +49,8 @@ public:
     std::optional<u64> watched(u64 va, u64 size, access how) const;
     /// The watched addresses within `limits`, and those between.
     address_range watched(access how, const address_range& limits) const;
-    /// Reduces `range` to its part around `at` that is not watched.
-    void exclude_watched(address_range& range, u64 at) const;
+    /// Reduces `range` to its part around `address` that is not watched.
+    void exclude_watched(address_range& range, u64 address) const;
     /// Offsets in the page at `va` that have breakpoints, in ascending order.
     std::vector<u16> breakpoints_in_page(u64 va) const;
 

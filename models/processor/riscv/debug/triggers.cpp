@@ -92,9 +92,10 @@ address_range triggers::watched(access how, const address_range& limits) const {
     return all;
 }
 
-void triggers::exclude_watched(address_range& range, u64 at) const {
+void triggers::exclude_watched(address_range& range, u64 address) const {
     for (const slot& s : slot_)
-        if (s.watches(access::load) || s.watches(access::store)) range.exclude(s.watched(), at);
+        if (s.watches(access::load) || s.watches(access::store))
+            range.exclude(s.watched(), address);
 }
 
 bool triggers::armed() const {

@@ -28,8 +28,8 @@ public:
     /// The addresses within `limits` at which triggers can fire on such an access, and those
     /// between.
     address_range watched(access how, const address_range& limits) const;
-    /// Reduces `range` to its part around `at` where no trigger can fire on loads and stores.
-    void exclude_watched(address_range& range, u64 at) const;
+    /// Reduces `range` to its part around `address` where no trigger can fire on loads and stores.
+    void exclude_watched(address_range& range, u64 address) const;
     /// Whether any trigger is set.
     bool armed() const;
     void reset();

@@ -45,7 +45,7 @@ struct block {
 };
 
 inline const block& block_of(const op* o) {
-    return *(o - 1 - o->slot)->of;
+    return *(o - 1 - o->slot)->home;
 }
 inline const block::slot& slot_of(const op* o) {
     return block_of(o).slots[o->slot];

@@ -11,10 +11,10 @@ namespace {
 /// Fast, not cryptographic: contents are compared byte by byte afterwards.
 u64 digest(const u8* content) {
     u64 lanes[4] = {1, 2, 3, 4};
-    for (u64 at = 0; at < code_page::size; at += sizeof lanes) {
+    for (u64 offset = 0; offset < code_page::size; offset += sizeof lanes) {
         for (u64 i = 0; i < 4; ++i) {
             u64 word;
-            std::memcpy(&word, content + at + i * 8, 8);
+            std::memcpy(&word, content + offset + i * 8, 8);
             lanes[i] = (lanes[i] ^ word) * 0x9e3779b97f4a7c15u;
             lanes[i] ^= lanes[i] >> 29;
         }
@@ -45,7 +45,7 @@ void code_page::name_functions(const function_names& all, u64 address) {
     functions_at_ = address;
 }
 
-const op* code_page::at(u32 offset) {
+const op* code_page::block_at(u32 offset) {
     const op*& entry = entry_[offset / 2];
     if (entry == nullptr) {
         blocks_.push_back(std::make_unique<block>());
@@ -59,8 +59,8 @@ const op* code_page::at(u32 offset) {
 std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions,
                                             std::vector<u16> stops) {
     const u64 key = digest(content);
-    const auto [from, to] = pages_.equal_range(key);
-    for (auto it = from; it != to; ++it) {
+    const auto [first, end] = pages_.equal_range(key);
+    for (auto it = first; it != end; ++it) {
         code_page& page = *it->second;
         const bool like = page.extensions() == extensions && page.stops() == stops;
         if (like && std::memcmp(page.content().data(), content, code_page::size) == 0)

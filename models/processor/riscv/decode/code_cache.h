@@ -26,7 +26,7 @@ struct predecoder {
     /// (not taken, it continues) and forward jumps in the page are followed.
     void (*block)(riscv::block& b, code_page& page, u32 offset);
     /// A block of one instruction, to be executed alone.
-    void (*one)(riscv::block& b, const decoded& instruction, u32 offset, isa extensions);
+    void (*single)(riscv::block& b, const decoded& instruction, u32 offset, isa extensions);
     /// Executes from virtual address `acc` on, in any page.
     handler jump;
 };
@@ -45,7 +45,7 @@ public:
               std::shared_ptr<back_end> translator);
 
     /// The block that begins `offset` bytes into the page; decoded on first use.
-    const op* at(u32 offset);
+    const op* block_at(u32 offset);
     /// Like at(), but returns nullptr if the block is not decoded.
     const op* find(u32 offset) const { return entry_[offset / 2]; }
     const bytes& content() const { return content_; }

@@ -33,8 +33,8 @@ using handler = void (*)(TRN_FLOW);
 struct op {
     union {
         handler run;
-        const struct block* of;  ///< header
-        const op* taken;         ///< links
+        const struct block* home;  ///< header
+        const op* taken;           ///< links
     };
     union {
         struct {

@@ -15,9 +15,9 @@ constexpr u32 op_load = 0x03, op_load_fp = 0x07, op_store_fp = 0x27, op_imm = 0x
 struct compressed {
     u32 c;
 
-    /// Bits high to low of the instruction, shifted to bit `to`.
-    u32 get(unsigned high, unsigned low, unsigned to = 0) const {
-        return (c >> low & ((u32{1} << (high - low + 1)) - 1)) << to;
+    /// Bits high to low of the instruction, shifted to bit `shift`.
+    u32 get(unsigned high, unsigned low, unsigned shift = 0) const {
+        return (c >> low & ((u32{1} << (high - low + 1)) - 1)) << shift;
     }
     u32 rd() const { return get(11, 7); }
     u32 rs2() const { return get(6, 2); }

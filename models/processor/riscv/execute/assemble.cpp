@@ -35,40 +35,40 @@ fault aligned_jump_register(hart& h, const op& o) {
 
 class assembler {
 public:
-    assembler(block& b, u32 offset, isa extensions) : b_(b), isa_(extensions), at_(offset) {
+    assembler(block& b, u32 offset, isa extensions) : b_(b), isa_(extensions), offset_(offset) {
         b_.ops.clear();
         b_.slots.clear();
         b_.start = static_cast<u16>(offset);
         b_.ops.push_back({});
-        b_.ops[0].of = &b_;
+        b_.ops[0].home = &b_;
     }
 
     /// Adds the instruction at offset(); returns false if it ends the block.
     bool add(const decoded& d) {
         bits_ = d.bits;
-        next_ = at_ + d.length();
+        next_ = offset_ + d.length();
         record(d);
         const u8 before = link_.reg;
         const bool more = emit(d);
         if (d.rd == before && !linked_) link_ = {};
         linked_ = false;
         ++count_;
-        jumped_ = next_ != at_ + d.length();
-        at_ = next_;
+        jumped_ = next_ != offset_ + d.length();
+        offset_ = next_;
         return more;
     }
 
     /// Adds the report of a function that begins at offset(), if execution arrived there by a jump.
     void enter(const code_page& page) {
-        if (jumped_ && page.function(at_) != nullptr) push(enter_function, 0, {});
+        if (jumped_ && page.function(offset_) != nullptr) push(enter_function, 0, {});
     }
 
-    u32 offset() const { return at_; }
+    u32 offset() const { return offset_; }
     bool full() const { return count_ >= max_instructions || b_.ops.size() >= max_slots; }
     bool empty() const { return count_ == 0; }
 
     /// Ends the block; execution continues at offset() in another block.
-    void end() { emit_link(end_of_block, 0, {0, 0, count_}, at_); }
+    void end() { emit_link(end_of_block, 0, {0, 0, count_}, offset_); }
     void step_alone() { push(step_here, 0, {}); }
 
     /// Pointers into the operations are valid only after the last one has been added.
@@ -92,7 +92,7 @@ private:
     /// none. A conditional branch's links follow it; the stub that runs when it is taken and the
     /// operation that runs when it is not get separate marks.
     void record(const decoded& d) {
-        u8* const marks = b_.owner == nullptr ? nullptr : b_.owner->marks(at_, d.bits);
+        u8* const marks = b_.owner == nullptr ? nullptr : b_.owner->marks(offset_, d.bits);
         if (marks == nullptr) return;
         if (!b_.unseen) b_.unseen = std::make_unique<first_executions>();
         const auto slot = static_cast<u32>(b_.slots.size());
@@ -122,7 +122,7 @@ private:
         o.rs2 = r.rs2;
         o.slot = static_cast<u8>(b_.slots.size());
         b_.ops.push_back(o);
-        b_.slots.push_back({bits_, static_cast<u16>(at_), count_, in_acc_});
+        b_.slots.push_back({bits_, static_cast<u16>(offset_), count_, in_acc_});
         return b_.ops.back();
     }
 
@@ -184,11 +184,11 @@ private:
         if (name == "lui" || (name == "addi" && d.rs1 == 0)) {
             push(single<constant>, d.imm, {rd, 0, 0});
         } else if (name == "auipc") {
-            push(add_upper_to_pc, d.imm + static_cast<i32>(at_), {rd, 0, 0});
+            push(add_upper_to_pc, d.imm + static_cast<i32>(offset_), {rd, 0, 0});
         } else if (name == "addi" && d.imm == 0) {
-            push(one<alu::move>[from_acc(d.rs1)], 0, { rd, d.rs1, 0 });
+            push(unaries<alu::move>[from_acc(d.rs1)], 0, { rd, d.rs1, 0 });
         } else if (name == "add" && d.rs1 == 0) {
-            push(one<alu::move>[from_acc(d.rs2)], 0, { rd, d.rs2, 0 });
+            push(unaries<alu::move>[from_acc(d.rs2)], 0, { rd, d.rs2, 0 });
         } else {
             push(pick(d), d.imm, {rd, d.rs1, d.rs2});
         }
@@ -197,36 +197,36 @@ private:
 
     bool jump(const decoded& d) {
         const u8 rd = destination(d);
-        const u32 to = target(d);
-        if ((to & 2) != 0 && !isa_.has(extension::c)) {
+        const u32 offset = target(d);
+        if ((offset & 2) != 0 && !isa_.has(extension::c)) {
             push(system<misaligned_jump>, d.imm, {0, 0, through_here()});
             return false;
         }
-        if (follow(to)) {
+        if (follow(offset)) {
             if (rd != nowhere) {
                 push(add_upper_to_pc, static_cast<i32>(next_), {rd, 0, 0});
                 in_acc_ = rd;
                 link_ = {rd, next_};
                 linked_ = true;
             }
-            next_ = to;
+            next_ = offset;
             return true;
         }
         emit_link(rd == nowhere ? end_of_block : jump_and_link, static_cast<i32>(next_),
-                  {rd, 0, through_here()}, to);
+                  {rd, 0, through_here()}, offset);
         return false;
     }
 
     /// Follows a jump within the page to an offset not yet in this block; needs no operation.
-    bool follow(u32 to) {
-        if (!follow_jumps || to >= code_page::size) return false;
+    bool follow(u32 offset) {
+        if (!follow_jumps || offset >= code_page::size) return false;
         for (const auto& slot : b_.slots)
-            if (slot.offset == to) return false;
-        return to != b_.start && ++followed_ <= max_followed;
+            if (slot.offset == offset) return false;
+        return offset != b_.start && ++followed_ <= max_followed;
     }
 
     static u8 destination(const decoded& d) { return d.rd == 0 ? nowhere : d.rd; }
-    u32 target(const decoded& d) const { return at_ + static_cast<u32>(d.imm); }
+    u32 target(const decoded& d) const { return offset_ + static_cast<u32>(d.imm); }
     u8 through_here() const { return static_cast<u8>(count_ + 1); }
     unsigned from_acc(u8 index) const { return index == in_acc_ ? 1 : 0; }
     handler pick(const decoded& d) const {
@@ -235,7 +235,7 @@ private:
 
     block& b_;
     const isa isa_;
-    u32 at_, next_ = 0;
+    u32 offset_, next_ = 0;
     u32 bits_ = 0;
     u8 count_ = 0;
     u8 in_acc_ = no_register;

@@ -227,7 +227,7 @@ constexpr row two(const char* name, u32 funct) {
     return make<F, E>(name, op_fp | funct << 25 | width<F>, funct7_mask, format::fp);
 }
 template <typename F, effect E>
-constexpr row one(const char* name, u32 funct, u32 rs2, format layout = format::fp) {
+constexpr row unary_row(const char* name, u32 funct, u32 rs2, format layout = format::fp) {
     return make<F, E>(name, op_fp | funct << 25 | width<F> | rs2 << 20, funct7_mask | rs2_mask,
                       layout);
 }
@@ -267,26 +267,26 @@ constexpr row f_rows[] = {
     two<u32, rounded<u32, subtract<u32>>>("fsub.s", 0x04),
     two<u32, rounded<u32, multiply<u32>>>("fmul.s", 0x08),
     two<u32, rounded<u32, divide<u32>>>("fdiv.s", 0x0c),
-    one<u32, rounded<u32, root<u32>>>("fsqrt.s", 0x2c, 0),
+    unary_row<u32, rounded<u32, root<u32>>>("fsqrt.s", 0x2c, 0),
     plain<u32, exact<u32, inject_sign<u32>>>("fsgnj.s", 0x10, 0),
     plain<u32, exact<u32, inject_negated<u32>>>("fsgnjn.s", 0x10, 1),
     plain<u32, exact<u32, inject_xor<u32>>>("fsgnjx.s", 0x10, 2),
     plain<u32, exact<u32, minimum<u32>>>("fmin.s", 0x14, 0),
     plain<u32, exact<u32, maximum<u32>>>("fmax.s", 0x14, 1),
-    one<u32, to_integer<u32, i32>>("fcvt.w.s", 0x60, 0, format::fp_to_x),
-    one<u32, to_integer<u32, u32>>("fcvt.wu.s", 0x60, 1, format::fp_to_x),
+    unary_row<u32, to_integer<u32, i32>>("fcvt.w.s", 0x60, 0, format::fp_to_x),
+    unary_row<u32, to_integer<u32, u32>>("fcvt.wu.s", 0x60, 1, format::fp_to_x),
     move<u32, move_to_x<u32>>("fmv.x.w", 0x70, 0, format::fp_to_x),
     plain<u32, compare<u32, equal<u32>>>("feq.s", 0x50, 2, format::fp_to_x),
     plain<u32, compare<u32, less<u32>>>("flt.s", 0x50, 1, format::fp_to_x),
     plain<u32, compare<u32, less_or_equal<u32>>>("fle.s", 0x50, 0, format::fp_to_x),
     move<u32, classify<u32>>("fclass.s", 0x70, 1, format::fp_to_x),
-    one<u32, from_integer<u32, i32>>("fcvt.s.w", 0x68, 0),
-    one<u32, from_integer<u32, u32>>("fcvt.s.wu", 0x68, 1),
+    unary_row<u32, from_integer<u32, i32>>("fcvt.s.w", 0x68, 0),
+    unary_row<u32, from_integer<u32, u32>>("fcvt.s.wu", 0x68, 1),
     move<u32, move_from_x<u32>>("fmv.w.x", 0x78, 0, format::fp),
-    one<u32, to_integer<u32, i64>>("fcvt.l.s", 0x60, 2, format::fp_to_x),
-    one<u32, to_integer<u32, u64>>("fcvt.lu.s", 0x60, 3, format::fp_to_x),
-    one<u32, from_integer<u32, i64>>("fcvt.s.l", 0x68, 2),
-    one<u32, from_integer<u32, u64>>("fcvt.s.lu", 0x68, 3),
+    unary_row<u32, to_integer<u32, i64>>("fcvt.l.s", 0x60, 2, format::fp_to_x),
+    unary_row<u32, to_integer<u32, u64>>("fcvt.lu.s", 0x60, 3, format::fp_to_x),
+    unary_row<u32, from_integer<u32, i64>>("fcvt.s.l", 0x68, 2),
+    unary_row<u32, from_integer<u32, u64>>("fcvt.s.lu", 0x68, 3),
 };
 
 constexpr row d_rows[] = {
@@ -300,7 +300,7 @@ constexpr row d_rows[] = {
     two<u64, rounded<u64, subtract<u64>>>("fsub.d", 0x04),
     two<u64, rounded<u64, multiply<u64>>>("fmul.d", 0x08),
     two<u64, rounded<u64, divide<u64>>>("fdiv.d", 0x0c),
-    one<u64, rounded<u64, root<u64>>>("fsqrt.d", 0x2c, 0),
+    unary_row<u64, rounded<u64, root<u64>>>("fsqrt.d", 0x2c, 0),
     plain<u64, exact<u64, inject_sign<u64>>>("fsgnj.d", 0x10, 0),
     plain<u64, exact<u64, inject_negated<u64>>>("fsgnjn.d", 0x10, 1),
     plain<u64, exact<u64, inject_xor<u64>>>("fsgnjx.d", 0x10, 2),
@@ -309,20 +309,20 @@ constexpr row d_rows[] = {
     // The width is that of the result; both conversions need D.
     {"fcvt.s.d", op_fp | 0x20u << 25 | 1u << 20, funct7_mask | rs2_mask, format::fp, extension::d,
      flow::other, same(aside<convert<u32, u64, soft_float::narrow>>)},
-    one<u64, convert<u64, u32, soft_float::widen>>("fcvt.d.s", 0x20, 0),
+    unary_row<u64, convert<u64, u32, soft_float::widen>>("fcvt.d.s", 0x20, 0),
     plain<u64, compare<u64, equal<u64>>>("feq.d", 0x50, 2, format::fp_to_x),
     plain<u64, compare<u64, less<u64>>>("flt.d", 0x50, 1, format::fp_to_x),
     plain<u64, compare<u64, less_or_equal<u64>>>("fle.d", 0x50, 0, format::fp_to_x),
     move<u64, classify<u64>>("fclass.d", 0x70, 1, format::fp_to_x),
-    one<u64, to_integer<u64, i32>>("fcvt.w.d", 0x60, 0, format::fp_to_x),
-    one<u64, to_integer<u64, u32>>("fcvt.wu.d", 0x60, 1, format::fp_to_x),
-    one<u64, from_integer<u64, i32>>("fcvt.d.w", 0x68, 0),
-    one<u64, from_integer<u64, u32>>("fcvt.d.wu", 0x68, 1),
-    one<u64, to_integer<u64, i64>>("fcvt.l.d", 0x60, 2, format::fp_to_x),
-    one<u64, to_integer<u64, u64>>("fcvt.lu.d", 0x60, 3, format::fp_to_x),
+    unary_row<u64, to_integer<u64, i32>>("fcvt.w.d", 0x60, 0, format::fp_to_x),
+    unary_row<u64, to_integer<u64, u32>>("fcvt.wu.d", 0x60, 1, format::fp_to_x),
+    unary_row<u64, from_integer<u64, i32>>("fcvt.d.w", 0x68, 0),
+    unary_row<u64, from_integer<u64, u32>>("fcvt.d.wu", 0x68, 1),
+    unary_row<u64, to_integer<u64, i64>>("fcvt.l.d", 0x60, 2, format::fp_to_x),
+    unary_row<u64, to_integer<u64, u64>>("fcvt.lu.d", 0x60, 3, format::fp_to_x),
     move<u64, move_to_x<u64>>("fmv.x.d", 0x70, 0, format::fp_to_x),
-    one<u64, from_integer<u64, i64>>("fcvt.d.l", 0x68, 2),
-    one<u64, from_integer<u64, u64>>("fcvt.d.lu", 0x68, 3),
+    unary_row<u64, from_integer<u64, i64>>("fcvt.d.l", 0x68, 2),
+    unary_row<u64, from_integer<u64, u64>>("fcvt.d.lu", 0x68, 3),
     move<u64, move_from_x<u64>>("fmv.d.x", 0x78, 0, format::fp),
 };
 

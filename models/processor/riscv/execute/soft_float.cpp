@@ -410,12 +410,12 @@ u64 classify(F a) {
     if (is_nan(a)) return u64{1} << (is_signaling(a) ? signaling : quiet);
     const F magnitude = a & ~sign_bit<F>;
     const bool negative = magnitude != a;
-    unsigned which = negative ? negative_normal : positive_normal;
-    if (magnitude == infinity<F>) which = negative ? negative_infinity : positive_infinity;
+    unsigned kind = negative ? negative_normal : positive_normal;
+    if (magnitude == infinity<F>) kind = negative ? negative_infinity : positive_infinity;
     if (magnitude >> fraction_bits<F> == 0)
-        which = negative ? negative_subnormal : positive_subnormal;
-    if (magnitude == 0) which = negative ? negative_zero : positive_zero;
-    return u64{1} << which;
+        kind = negative ? negative_subnormal : positive_subnormal;
+    if (magnitude == 0) kind = negative ? negative_zero : positive_zero;
+    return u64{1} << kind;
 }
 
 #define TRN_FOR_FORMAT(F)                           \

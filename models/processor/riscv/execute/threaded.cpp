@@ -29,7 +29,7 @@ void end_of_block(TRN_FLOW) {
 }
 
 void link_near(TRN_FLOW) {
-    const op* const target = block_of(o).owner->at(static_cast<u32>(o->imm));
+    const op* const target = block_of(o).owner->block_at(static_cast<u32>(o->imm));
     // Links are the only mutable part of shared code; one thread executes all harts.
     const_cast<op*>(o - 1)->taken = target;
     TRN_CONTINUE(target);
@@ -94,13 +94,13 @@ void illegal(TRN_FLOW) {
 
 void take_fault(TRN_FLOW) {
     if (h.exec.raised.why == cause::reset) return;
-    const op* const at = h.exec.at;
-    const u64 pc = h.pc_of(at);
+    const op* const slow = h.exec.operation;
+    const u64 pc = h.pc_of(slow);
     if (h.exec.raised.why == cause::alone) {
         h.step_next();
-        return h.leave(pc, h.exec.budget - slot_of(at).before);
+        return h.leave(pc, h.exec.budget - slot_of(slow).before);
     }
-    budget = h.exec.budget - slot_of(at).before - 1;
+    budget = h.exec.budget - slot_of(slow).before - 1;
     h.exec.budget = budget;
     h.enter_fault(pc);
     acc = h.pc();

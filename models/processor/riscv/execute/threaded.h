@@ -17,7 +17,7 @@ namespace trn::riscv {
 void jump_to(TRN_FLOW);
 /// The budget is used up: leaves the executor; `o` is the next operation to execute.
 void out_of_budget(TRN_FLOW);
-/// Takes h.exec.raised as a trap of the operation h.exec.at.
+/// Takes h.exec.raised as a trap of the operation h.exec.operation.
 void take_fault(TRN_FLOW);
 /// Stubs of a jump: find the target, store it in the link, and jump there.
 void link_near(TRN_FLOW);
@@ -284,8 +284,9 @@ constexpr variants ri{
     single<register_immediate<F, source::x>>, single<register_immediate<F, source::acc>>,
     single<register_immediate<F, source::x>>, single<register_immediate<F, source::acc>>};
 template <unary F>
-constexpr variants one{single<one_register<F, source::x>>, single<one_register<F, source::acc>>,
-                       single<one_register<F, source::x>>, single<one_register<F, source::acc>>};
+constexpr variants unaries{single<one_register<F, source::x>>, single<one_register<F, source::acc>>,
+                           single<one_register<F, source::x>>,
+                           single<one_register<F, source::acc>>};
 template <typename T>
 constexpr variants loads{single<load<T, source::x>>, single<load<T, source::acc>>,
                          single<load<T, source::x>>, single<load<T, source::acc>>};

@@ -178,7 +178,7 @@ u64 read_instret(hart& h, unsigned) {
 }
 /// The instruction that writes a CSR; a debugger's write has none.
 u64 writing_instructions(const hart& h) {
-    return h.exec.at == nullptr ? 0 : 1;
+    return h.exec.operation == nullptr ? 0 : 1;
 }
 // Priv. 3.1.10: the next instruction reads the value written, so the writing instruction is not
 // counted.

@@ -15,11 +15,11 @@ void hart::halt(const stop& why) {
     stop_soon();
 }
 
-void hart::resume(bool one) {
-    debug_.resume(one, pc_);
+void hart::resume(bool single_step) {
+    debug_.resume(single_step, pc_);
     attention_ = true;
     if (!waiting()) move_to(phase::one_next);
-    if (one) end_wait();
+    if (single_step) end_wait();
 }
 
 void hart::end_wait() {

@@ -46,7 +46,7 @@ void hart::reset() {
     horizon_ = unretired_ = 0;
     exec.budget = cut_ = 0;
     ending_ = ending::reset;
-    exec.at = nullptr;
+    exec.operation = nullptr;
     reservations_->remove(reservation_);
     reservation_ = {};
     timer_line_ = 0;
@@ -172,7 +172,7 @@ void hart::execute_alone(u64 pc) {
 
 /// Executes `d` at the pc. Afterwards it has trapped, or was left before its access, or is done.
 void hart::execute_one(const decoded& d) {
-    code_->decoder().one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
+    code_->decoder().single(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
     const i64 rest = exec.budget - 1;
     horizon_ -= static_cast<u64>(rest);
     exec.budget = 1;
@@ -232,7 +232,7 @@ const op* hart::find_code(u64 pc) {
         move_to(phase::one_next);
         return nullptr;
     }
-    const op* const target = e.page->at(static_cast<u32>(pc - page));
+    const op* const target = e.page->block_at(static_cast<u32>(pc - page));
     exec.space->jump_at(pc) = {pc, target};
     return target;
 }

@@ -28,11 +28,11 @@ struct decoded;
 
 /// State saved by the executor (threaded.h) while an instruction takes a slow path.
 struct execution {
-    const op* at = nullptr;  ///< the operation in a slow path
-    i64 budget = 0;          ///< instructions that may still be executed
-    u64 page = 0;            ///< virtual address of the page that is being executed
-    u64 loaded = 0;          ///< value of a load that goes to the bus
-    fault raised;            ///< exception raised by the operation
+    const op* operation = nullptr;  ///< the operation in a slow path
+    i64 budget = 0;                 ///< instructions that may still be executed
+    u64 page = 0;                   ///< virtual address of the page that is being executed
+    u64 loaded = 0;                 ///< value of a load that goes to the bus
+    fault raised;                   ///< exception raised by the operation
     address_space* space = nullptr;
     u64 next_pc = 0;  ///< next pc, set by a system instruction
 };
@@ -86,7 +86,7 @@ public:
     void stall(u64 instructions);
     /// Instructions executed since reset, trapping ones included; exact within a bus access too.
     u64 ticks() const {
-        const u64 before = exec.at == nullptr ? 0 : slot_of(exec.at).before;
+        const u64 before = exec.operation == nullptr ? 0 : slot_of(exec.operation).before;
         return horizon_ - static_cast<u64>(exec.budget) + before;
     }
     /// Adds cycles during which the hart executes nothing (WFI).
@@ -107,9 +107,9 @@ public:
     using watchpoint = debug_control::watchpoint;
     bool halted() const { return debug_.is_halted(); }
     void request_halt() { halt({stop_reason::request}); }
-    /// Resumes, ignoring a breakpoint at the current pc once. With `one`, halts after one
+    /// Resumes, ignoring a breakpoint at the current pc once. With `single_step`, halts after one
     /// instruction; a pending WFI completes first.
-    void resume(bool one = false);
+    void resume(bool single_step = false);
     /// Completes the WFI in which the hart waits, as a halt does in the Debug spec, or a WFI that
     /// is its next instruction.
     void end_wait();
@@ -133,7 +133,7 @@ public:
     }
     u64 pc() const { return pc_; }
     /// Within a bus access: pc of the instruction that makes it.
-    u64 access_pc() const { return exec.at == nullptr ? pc_ : pc_of(exec.at); }
+    u64 access_pc() const { return exec.operation == nullptr ? pc_ : pc_of(exec.operation); }
     /// Continues execution at `pc`, and ends a WFI.
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
@@ -195,7 +195,7 @@ public:
     void set_stimecmp(u64 value);
     /// Sstc: compares the time with stimecmp, and schedules time_changed() for when they are equal.
     void update_timer();
-    void return_from_trap(privilege from);
+    void return_from_trap(privilege handler_mode);
     void fence_i() { invalidate_code(); }
     void fence_vma();
     void wait_for_interrupt();
@@ -208,14 +208,14 @@ public:
 
     // -- For the executor (threaded.h). ----------------------------------------------------------
     void suspend(const op* o, i64 budget, u64 page) {
-        exec.at = o;
+        exec.operation = o;
         exec.budget = budget;
         exec.page = page;
     }
     void leave(u64 pc, i64 budget) {
         pc_ = pc;
         exec.budget = budget;
-        exec.at = nullptr;
+        exec.operation = nullptr;
     }
     u64 pc_of(const op* o) const;
     /// Continues at the trap vector, which pc() returns afterwards.

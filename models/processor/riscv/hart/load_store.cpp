@@ -80,9 +80,9 @@ void hart::open_windows(u64 pa) {
     data_window &first = exec.space->window, &second = exec.space->beside;
     if (first.span == 0) first = window_around(pa);
     if (!watching_data_) return;
-    for (const u64 at : {pa, pa & ~page_mask, pa | page_mask}) {
-        if (second.span != 0 || first.holds(at)) continue;
-        const data_window other = window_around(at);
+    for (const u64 place : {pa, pa & ~page_mask, pa | page_mask}) {
+        if (second.span != 0 || first.holds(place)) continue;
+        const data_window other = window_around(place);
         if (other.host == first.host && other.first != first.first) second = other;
     }
 }
@@ -312,7 +312,7 @@ fault hart::zero_block(u64 va) {
         if (!bus_write(pa, zeroes)) return failed(access::store, va);
     }
     if (log_ != nullptr)
-        for (u64 at = block; at < block + cache_block; at += 8) log_->store(at, 8, 0);
+        for (u64 place = block; place < block + cache_block; place += 8) log_->store(place, 8, 0);
     return {};
 }
 

@@ -59,27 +59,27 @@ void hart::enter_trap(u64 code, u64 value, u64 pc) {
     interrupts_changed();
 }
 
-void hart::return_from_trap(privilege from) {
+void hart::return_from_trap(privilege handler_mode) {
     u64 status = csr.mstatus;
-    privilege to;
-    if (from == privilege::machine) {
-        to = static_cast<privilege>(status >> mstatus::mpp_shift & 3);
+    privilege mode;
+    if (handler_mode == privilege::machine) {
+        mode = static_cast<privilege>(status >> mstatus::mpp_shift & 3);
         status = pop_enable(status, mstatus::mie, mstatus::mpie) & ~mstatus::mpp;
         exec.next_pc = csr.mepc;
     } else {
-        to = static_cast<privilege>(status >> mstatus::spp_shift & 1);
+        mode = static_cast<privilege>(status >> mstatus::spp_shift & 1);
         status = pop_enable(status, mstatus::sie, mstatus::spie) & ~mstatus::spp;
         exec.next_pc = csr.sepc;
     }
-    if (to != privilege::machine) status &= ~mstatus::mprv;
+    if (mode != privilege::machine) status &= ~mstatus::mprv;
     csr.mstatus = status;
-    change_mode(to);
+    change_mode(mode);
     interrupts_changed();
     log_csr(0x300, status);
 }
 
 fault hart::illegal() const {
-    return {cause::illegal_instruction, slot_of(exec.at).bits};
+    return {cause::illegal_instruction, slot_of(exec.operation).bits};
 }
 
 // --- Interrupts

@@ -27,14 +27,14 @@ constexpr std::size_t index_of(privilege mode) {
 /// otherwise a clear one is a page fault (Svade).
 fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(how, va);
-    u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, at = 0;
+    u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, place = 0;
     int level = 2;
     for (;; --level) {
-        at = table + (va >> (12 + 9 * level) & 511) * 8;
-        if (!protection_.allows(at, 8, access::load, privilege::supervisor))
+        place = table + (va >> (12 + 9 * level) & 511) * 8;
+        if (!protection_.allows(place, 8, access::load, privilege::supervisor))
             return access_fault(how, va);
         std::array<u8, 8> raw{};
-        if (!read_entry(at, raw)) return access_fault(how, va);
+        if (!read_entry(place, raw)) return access_fault(how, va);
         std::memcpy(&entry, raw.data(), 8);
 
         const bool writable_only = (entry & (pte::r | pte::w)) == pte::w;
@@ -60,32 +60,32 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     const u64 marked = entry | pte::a | (how == access::store ? pte::d : 0);
     if (marked != entry && !debugs_) {
         if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(how, va);
-        if (!set_accessed(at, marked)) return access_fault(how, va);
+        if (!set_accessed(place, marked)) return access_fault(how, va);
     }
     pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
     return {};
 }
 
 /// Tables outside of memory are read from the bus, by a debugger without side effects.
-bool mmu::read_entry(u64 at, std::span<u8> raw) {
-    if (const u8* const host = direct(at, raw.size(), access::load)) {
+bool mmu::read_entry(u64 pa, std::span<u8> raw) {
+    if (const u8* const host = direct(pa, raw.size(), access::load)) {
         std::memcpy(raw.data(), host, raw.size());
         return true;
     }
-    if (debugs_) return bus_.debug_read(at, raw);
+    if (debugs_) return bus_.debug_read(pa, raw);
     used_bus_ = true;
-    return bus_.read(at, raw);
+    return bus_.read(pa, raw);
 }
 
 /// One thread executes all harts, so no other hart changes the entry between read and write.
-bool mmu::set_accessed(u64 at, u64 marked) {
-    if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
+bool mmu::set_accessed(u64 pa, u64 marked) {
+    if (!protection_.allows(pa, 8, access::store, privilege::supervisor)) return false;
     std::array<u8, 8> raw{};
     std::memcpy(raw.data(), &marked, 8);
-    u8* const host = direct(at, 8, access::store);
+    u8* const host = direct(pa, 8, access::store);
     if (host == nullptr) {
         used_bus_ = true;
-        return bus_.write(at, raw);
+        return bus_.write(pa, raw);
     }
     std::memcpy(host, raw.data(), 8);
     return true;
@@ -100,8 +100,8 @@ bool mmu::debug_translate(u64 va, privilege mode, u64& pa) {
 
 bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
     for (const access how : {access::load, access::fetch, access::store})
-        for (const privilege as : {mode, privilege::user})
-            if (!translate(va, how, as, pa)) return true;
+        for (const privilege tried : {mode, privilege::user})
+            if (!translate(va, how, tried, pa)) return true;
     return false;
 }
 

@@ -62,8 +62,8 @@ public:
 
 private:
     fault walk(u64 va, access how, privilege mode, u64& pa);
-    bool read_entry(u64 at, std::span<u8> raw);
-    bool set_accessed(u64 at, u64 marked);
+    bool read_entry(u64 pa, std::span<u8> raw);
+    bool set_accessed(u64 pa, u64 marked);
     bool find_mapped(u64 va, privilege mode, u64& pa);
 
     const csr_state& csr_;

@@ -38,8 +38,8 @@ void pmp::update() {
         r = {};
         switch (config_[i] & bits_a) {
         case tor: {
-            const u64 from = i == 0 ? 0 : address_[i - 1] << 2, to = address_[i] << 2;
-            if (from < to) r = {from, to - 1};
+            const u64 first = i == 0 ? 0 : address_[i - 1] << 2, end = address_[i] << 2;
+            if (first < end) r = {first, end - 1};
             break;
         }
         case na4:

@@ -159,10 +159,10 @@ void block_translator::later(std::function<void()> emit_rare) {
 void block_translator::add_to_page(unsigned rd, i32 offset) {
     if (rd == discarded) return;
     registers_.complete_users(rd);
-    const auto to = registers_.target(rd);
-    a_.mov(to, frame::at(frame::page));
-    a_.add(to, imm(offset));
-    registers_.settle(rd, to);
+    const auto dst = registers_.target(rd);
+    a_.mov(dst, frame::slot(frame::page));
+    a_.add(dst, imm(offset));
+    registers_.settle(rd, dst);
 }
 
 // --- Exits
@@ -300,7 +300,7 @@ void block_translator::follow_link(unsigned slot) {
     }
     registers_.release();
     if (b_.alone[slot + 2] == link_far) {
-        a_.mov(rax, frame::at(frame::page));
+        a_.mov(rax, frame::slot(frame::page));
         a_.add(rax, imm(operation(slot + 2).imm));
         a_.jmp(imm(shared_.dispatch));
         return;
@@ -336,7 +336,7 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
     a_.lea(rax, x86::ptr(base, d.imm));
     a_.and_(rax, imm(-2));
     if (o.rd != discarded) {
-        a_.mov(rcx, frame::at(frame::page));
+        a_.mov(rcx, frame::slot(frame::page));
         a_.add(rcx, imm(operation(slot + 1).imm));
         registers_.settle(o.rd, rcx);
     }

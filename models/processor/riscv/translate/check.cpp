@@ -36,9 +36,9 @@ void check_run(TRN_FLOW) {
     page = out.page;
     const handler next = out.continues;
     // Where the compiler emits no tail calls, a chain of checked runs must not be one of calls.
-    if (next != jump_to && (next == out.to->run || (next == out_of_budget && budget > 0)))
-        TRN_CONTINUE(out.to);
-    return next(h, out.to, acc, budget, page, space);
+    if (next != jump_to && (next == out.next->run || (next == out_of_budget && budget > 0)))
+        TRN_CONTINUE(out.next);
+    return next(h, out.next, acc, budget, page, space);
 }
 
 }  // namespace trn::riscv::translate

@@ -15,10 +15,10 @@ namespace {
 
 /// Copies by the library: for these sizes GCC would emit string instructions, which take longer.
 template <typename T>
-void copy(T& to, const T& from) {
-    std::size_t size = sizeof from;
+void copy(T& copied, const T& original) {
+    std::size_t size = sizeof original;
     asm("" : "+r"(size));
-    std::memcpy(&to, &from, size);
+    std::memcpy(&copied, &original, size);
 }
 
 /// Whether it is the stub of a link, not an instruction.
@@ -38,8 +38,8 @@ hot_block* hot_block_of(const op* o) {
 
 }  // namespace
 
-checked_run::checked_run(hart& h, const op* from, u64 acc, u64 page, address_space& space)
-    : h_(h), from_(from), acc_(acc), page_(page), space_(space), hot_(*hot_block_of(from)) {
+checked_run::checked_run(hart& h, const op* start, u64 acc, u64 page, address_space& space)
+    : h_(h), start_(start), acc_(acc), page_(page), space_(space), hot_(*hot_block_of(start)) {
     copy(x_, h.x);
     copy(f_, h.f);
     copy(csr_, h.csr);
@@ -54,9 +54,9 @@ std::string checked_run::execute(handler code, i64 budget) {
     outcome& out = hot_.owner.result();
     auto& stores = hot_.owner.stores();
     out.next_store = stores.data();
-    code(h_, from_, acc_, budget, page_, &space_);
+    code(h_, start_, acc_, budget, page_, &space_);
     stored_ = {stores.data(), out.next_store};
-    is_within_block_ = out.continues != jump_to && out.to->slot != 0 && !is_stub(out.to);
+    is_within_block_ = out.continues != jump_to && out.next->slot != 0 && !is_stub(out.next);
     // Neither execution changes these.
     const bool is_other = h_.f != f_ || std::memcmp(&h_.csr, &csr_, sizeof csr_) != 0;
     const std::string other =
@@ -69,25 +69,25 @@ std::string checked_run::execute(handler code, i64 budget) {
 
     constexpr i64 beyond = 1;  // a run that ends within a block must not end with the one before it
     reference& second = hot_.owner.second_execution();
-    reference::run what{
-        .from = &reference_of(hot_).ops[from_->slot + 1u], .acc = acc_, .page = page_};
+    reference::run repeat{
+        .first = &reference_of(hot_).ops[start_->slot + 1u], .acc = acc_, .page = page_};
     i64 left = 0;
     if (is_within_block_) {
-        left = what.budget_at_end = beyond;
-        what.budget = budget - out.budget + beyond;
-        what.end = &reference_of(*hot_block_of(out.to)).ops[out.to->slot + 1u];
+        left = repeat.budget_at_end = beyond;
+        repeat.budget = budget - out.budget + beyond;
+        repeat.end = &reference_of(*hot_block_of(out.next)).ops[out.next->slot + 1u];
     } else if (is_spent()) {
         left = out.budget;
-        what.budget = budget;
+        repeat.budget = budget;
     } else {
-        what.budget = budget - out.budget;
+        repeat.budget = budget - out.budget;
     }
-    const bool is_empty = what.end == nullptr && out.budget == budget;
-    if (is_empty) what.from = nullptr;
-    second.execute(h_, what, stored_);
+    const bool is_empty = repeat.end == nullptr && out.budget == budget;
+    if (is_empty) repeat.first = nullptr;
+    second.execute(h_, repeat, stored_);
     if (is_empty) h_.leave(end_pc(), left);
     done_ = second.stores();
-    return other.empty() ? compare(translated, what.budget, left) : other;
+    return other.empty() ? compare(translated, repeat.budget, left) : other;
 }
 
 /// `start`, `left`: the budget of the second execution, and what should be left of it.
@@ -105,7 +105,7 @@ std::string checked_run::compare(const std::array<u64, 33>& translated, i64 star
     if (std::memcmp(&translated[1], &h_.x[1], bytes) != 0)
         return difference({translated, f_, csr_}, {h_.x, f_, csr_});
     if (is_within_block_) {
-        const u8 kept = slot_of(end().to).in_acc;
+        const u8 kept = slot_of(end().next).in_acc;
         if (kept < 32 && end().acc != h_.x[kept])
             return fmt::format("x{} is left as {:#x}, and is {:#x} when interpreted", kept,
                                end().acc, h_.x[kept]);
@@ -134,17 +134,17 @@ void checked_run::undo_stores(std::size_t count) {
 
 u64 checked_run::end_pc() const {
     if (end().continues == jump_to) return end().acc;
-    const op* const to = end().to;
-    if (to->slot == 0) return end().page + block_of(to).start;
-    return end().page + (is_stub(to) ? static_cast<u64>(i64{to->imm}) : slot_of(to).offset);
+    const op* const next = end().next;
+    if (next->slot == 0) return end().page + block_of(next).start;
+    return end().page + (is_stub(next) ? static_cast<u64>(i64{next->imm}) : slot_of(next).offset);
 }
 
 const op* checked_run::next_block() const {
-    const op* const to = end().to;
-    if (end().continues != jump_to && to->slot == 0) return to;
+    const op* const next = end().next;
+    if (end().continues != jump_to && next->slot == 0) return next;
     const u64 pc = end_pc();
     if (end().continues != jump_to && (pc & ~u64{4095}) == page_)
-        return block_of(to).owner->find(static_cast<u32>(pc & 4095));
+        return block_of(next).owner->find(static_cast<u32>(pc & 4095));
     const jump_entry& e = space_.jump_at(pc);
     return e.pc == pc ? e.target : nullptr;
 }

@@ -16,7 +16,7 @@ namespace trn::riscv::translate {
 /// and compares. Neither accesses the bus.
 class checked_run {
 public:
-    checked_run(hart& h, const op* from, u64 acc, u64 page, address_space& space);
+    checked_run(hart& h, const op* start, u64 acc, u64 page, address_space& space);
 
     /// Executes `code`, host code for `from`. Returns how it differs; empty: it does not, and the
     /// hart is in the state after the run.
@@ -32,9 +32,9 @@ public:
     /// The operation at which it continues, if that begins a block that was executed before.
     const op* next_block() const;
 
-    hart& which() const { return h_; }
+    hart& checked_hart() const { return h_; }
     hot_block& block_of_start() const { return hot_; }
-    const op* from() const { return from_; }
+    const op* start() const { return start_; }
     u64 page() const { return page_; }
     address_space& space() const { return space_; }
 
@@ -47,7 +47,7 @@ private:
     std::string compare(const std::array<u64, 33>& translated, i64 start, i64 left) const;
 
     hart& h_;
-    const op* const from_;
+    const op* const start_;
     const u64 acc_, page_;
     address_space& space_;
     hot_block& hot_;

@@ -16,10 +16,10 @@ constexpr std::size_t alignment = 16;
 
 code_region::code_region(std::size_t size) : size_(size / page_size * page_size) {
     if (size_ == 0) return;
-    void* const at = mmap(nullptr, size_, PROT_READ | PROT_EXEC,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return;
-    base_ = static_cast<std::uint8_t*>(at);
+    void* const region = mmap(nullptr, size_, PROT_READ | PROT_EXEC,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) return;
+    base_ = static_cast<std::uint8_t*>(region);
     // Some policies refuse only the change of protection.
     if (protect(0, page_size, PROT_READ | PROT_WRITE) &&
         protect(0, page_size, PROT_READ | PROT_EXEC))
@@ -38,11 +38,11 @@ bool code_region::protect(std::size_t first, std::size_t last, int access) {
     return mprotect(base_ + first, last - first, access) == 0;
 }
 
-bool code_region::write(std::size_t at, std::span<const std::uint8_t> code) {
-    const std::size_t end = at + code.size();
-    if (!protect(at, end, PROT_READ | PROT_WRITE)) return false;
-    std::memcpy(base_ + at, code.data(), code.size());
-    return protect(at, end, PROT_READ | PROT_EXEC);
+bool code_region::write(std::size_t place, std::span<const std::uint8_t> code) {
+    const std::size_t end = place + code.size();
+    if (!protect(place, end, PROT_READ | PROT_WRITE)) return false;
+    std::memcpy(base_ + place, code.data(), code.size());
+    return protect(place, end, PROT_READ | PROT_EXEC);
 }
 
 bool code_region::add(std::span<const std::uint8_t> code) {
@@ -52,8 +52,8 @@ bool code_region::add(std::span<const std::uint8_t> code) {
     return true;
 }
 
-bool code_region::replace(const std::uint8_t* at, std::span<const std::uint8_t> code) {
-    return write(static_cast<std::size_t>(at - base_), code);
+bool code_region::replace(const std::uint8_t* place, std::span<const std::uint8_t> code) {
+    return write(static_cast<std::size_t>(place - base_), code);
 }
 
 }  // namespace trn::riscv::translate

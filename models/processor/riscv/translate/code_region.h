@@ -26,12 +26,12 @@ public:
     bool add(std::span<const std::uint8_t> code);
     /// Overwrites part of the added code. False: the host refuses; the code must not be executed
     /// any more.
-    bool replace(const std::uint8_t* at, std::span<const std::uint8_t> code);
+    bool replace(const std::uint8_t* place, std::span<const std::uint8_t> code);
     /// Drops all code except the first `kept` bytes.
     void shrink(std::size_t kept) { used_ = kept; }
 
 private:
-    bool write(std::size_t at, std::span<const std::uint8_t> code);
+    bool write(std::size_t place, std::span<const std::uint8_t> code);
     bool protect(std::size_t first, std::size_t last, int access);
 
     std::uint8_t* base_ = nullptr;

@@ -32,15 +32,15 @@ std::string name_at(const block& b, unsigned slot) {
 std::optional<error> wrong_instruction(checked_run& run) {
     hot_block& hot = run.block_of_start();
     const block& b = hot.b;
-    const unsigned from = run.from()->slot;
-    unsigned slot = from;
+    const unsigned entry = run.start()->slot;
+    unsigned slot = entry;
     while (slot < b.slots.size()) {
         const bool leaves = slot + 1 < b.slots.size() && b.alone[slot + 1u] == nullptr;
         const unsigned next = slot + (leaves ? 3 : 1);
-        const handler part = hot.owner.translate_part(hot, static_cast<u8>(from), next);
+        const handler part = hot.owner.translate_part(hot, static_cast<u8>(entry), next);
         if (part != nullptr) {
             const std::string how = run.execute(part, 1);
-            if (!how.empty()) return error{b, from, run.page(), slot, how};
+            if (!how.empty()) return error{b, entry, run.page(), slot, how};
             run.undo();
         }
         slot = next;
@@ -50,8 +50,8 @@ std::optional<error> wrong_instruction(checked_run& run) {
 
 /// Precondition: the run is undone.
 error first_error(checked_run& run, i64 budget, const std::string& how) {
-    const handler code = run.block_of_start().entries[run.from()->slot];
-    error found{run.block_of_start().b, run.from()->slot, run.page(), std::nullopt, how};
+    const handler code = run.block_of_start().entries[run.start()->slot];
+    error found{run.block_of_start().b, run.start()->slot, run.page(), std::nullopt, how};
     i64 equal = 0;  // budget of the longest run without a difference
     for (i64 shorter = 1; shorter < budget;) {
         const std::string now = run.execute(code, shorter);
@@ -70,7 +70,7 @@ error first_error(checked_run& run, i64 budget, const std::string& how) {
     run.execute(code, equal);
     const op* const next = run.next_block();
     if (next == nullptr || block_of(next).native == nullptr) return found;
-    checked_run last(run.which(), next, 0, run.end_pc() & ~u64{4095}, run.space());
+    checked_run last(run.checked_hart(), next, 0, run.end_pc() & ~u64{4095}, run.space());
     found.how += fmt::format(", after {} instructions in host code", equal - run.end().budget);
     return wrong_instruction(last).value_or(
         error{block_of(next), 0, last.page(), std::nullopt, found.how});
@@ -82,7 +82,7 @@ void report_first_error(checked_run& run, i64 budget, const std::string& how) {
     run.undo();
     const error found = first_error(run, budget, how);
     const auto pc = [&](unsigned slot) { return found.page + found.in.slots[slot].offset; };
-    const std::string module = run.which().memory().describe();
+    const std::string module = run.checked_hart().memory().describe();
     fmt::print(
         stderr, "trnvp: --hart check: {}host code of the block at {:#x}, from {:#x}: {}{}\n",
         module.empty() ? "" : module + ": ", found.page + found.in.start, pc(found.from_slot),

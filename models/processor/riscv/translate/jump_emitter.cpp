@@ -19,9 +19,9 @@ void emit_continue(x86::Assembler& a) {
     a.jmp(x86::qword_ptr(rax, before));
 }
 
-std::array<u8, 5> direct_jump(u64 from, u64 to) {
+std::array<u8, 5> direct_jump(u64 place, u64 target) {
     std::array<u8, 5> jump{0xe9};
-    const auto distance = static_cast<u32>(to - (from + jump.size()));
+    const auto distance = static_cast<u32>(target - (place + jump.size()));
     std::memcpy(&jump[1], &distance, sizeof distance);
     return jump;
 }
@@ -40,11 +40,11 @@ void emit_dispatch(x86::Assembler& a, u64 leave) {
     a.mov(x86::ecx, x86::eax);
     a.and_(x86::ecx, imm(low));
     a.shl(x86::ecx, 3);
-    a.add(rcx, frame::at(frame::space));
+    a.add(rcx, frame::slot(frame::space));
     a.cmp(x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(jump_entry, pc))), rax);
     a.jne(missing);
     a.and_(rax, imm(-4096));
-    a.mov(frame::at(frame::page), rax);
+    a.mov(frame::slot(frame::page), rax);
     a.mov(rax, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(jump_entry, target))));
     emit_continue(a);
     a.bind(missing);

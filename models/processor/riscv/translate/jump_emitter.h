@@ -13,6 +13,6 @@ void emit_jump_by_executor(x86::Assembler& a, u64 leave);
 /// Emits a jump to the operation in rax, or to its block's host code if there is any.
 void emit_continue(x86::Assembler& a);
 /// A jump at address `from` to host code less than 2 GiB away.
-std::array<u8, 5> direct_jump(u64 from, u64 to);
+std::array<u8, 5> direct_jump(u64 place, u64 target);
 
 }  // namespace trn::riscv::translate

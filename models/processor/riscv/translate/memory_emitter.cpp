@@ -38,8 +38,8 @@ void memory_emitter::prepare(const decoded& d, const access_kind& k) {
 void memory_emitter::emit(const decoded& d, const access_kind& k, const asmjit::Label& outside) {
     const auto base = r_.source(d.rs1, rax);
     a_.lea(rcx, x86::ptr(base, d.imm));
-    a_.sub(rcx, frame::at(frame::first));
-    a_.cmp(rcx, frame::at(frame::span));
+    a_.sub(rcx, frame::slot(frame::first));
+    a_.cmp(rcx, frame::slot(frame::span));
     a_.jae(outside);
     const auto place = x86::ptr(base, delta, 0, d.imm, k.size);
     if (k.is_store)
@@ -62,7 +62,7 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
     a_.shr(rcx, 12);
     a_.movzx(ecx, x86::cl);
     a_.shl(ecx, 4);
-    a_.add(rcx, frame::at(frame::space));
+    a_.add(rcx, frame::slot(frame::space));
     a_.mov(rdx, rax);
     a_.and_(rdx, imm(i64{-4096} | (k.size - 1)));
     a_.cmp(rdx, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(tlb_entry, tag))));
@@ -82,11 +82,11 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
 
 /// If the address in rax is in the second window, jumps to `known` with the host's offset in rcx.
 void memory_emitter::look_beside(const asmjit::Label& known) {
-    const auto beside = [](std::size_t at) {
-        return x86::qword_ptr(rdx, static_cast<i32>(offsetof(address_space, beside) + at));
+    const auto beside = [](std::size_t offset) {
+        return x86::qword_ptr(rdx, static_cast<i32>(offsetof(address_space, beside) + offset));
     };
     const auto elsewhere = a_.newLabel();
-    a_.mov(rdx, frame::at(frame::space));
+    a_.mov(rdx, frame::slot(frame::space));
     a_.mov(rcx, rax);
     a_.sub(rcx, beside(offsetof(data_window, first)));
     a_.cmp(rcx, beside(offsetof(data_window, span)));
@@ -96,35 +96,38 @@ void memory_emitter::look_beside(const asmjit::Label& known) {
     a_.bind(elsewhere);
 }
 
-void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {
+void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem source) {
     using enum register_emitter::result;
     const bool kept = d.rd != 0;
-    const auto to = kept ? r_.target(d.rd) : x86::Gp(rax);
+    const auto dst = kept ? r_.target(d.rd) : x86::Gp(rax);
     if (k.size == 8)
-        a_.mov(to, from);
+        a_.mov(dst, source);
     else if (k.size == 4 && k.is_signed)
-        a_.movsxd(to, from);
+        a_.movsxd(dst, source);
     else if (k.size == 4)
-        a_.mov(to.r32(), from);
+        a_.mov(dst.r32(), source);
     else if (k.is_signed)
-        a_.movsx(to, from);
+        a_.movsx(dst, source);
     else
-        a_.movzx(to.r32(), from);
+        a_.movzx(dst.r32(), source);
     const bool is_word = k.size < 4 || (k.size == 4 && k.is_signed);
-    if (kept) r_.settle(d.rd, to, is_word ? word : whole);
+    if (kept) r_.settle(d.rd, dst, is_word ? word : whole);
 }
 
-void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem to) {
-    if (checked_ != nullptr) return store_and_record(d, k, to);
-    a_.mov(to, part(r_.source(d.rs2, rdx), k.size));
+void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem target) {
+    if (checked_ != nullptr) return store_and_record(d, k, target);
+    a_.mov(target, part(r_.source(d.rs2, rdx), k.size));
 }
 
-void memory_emitter::store_and_record(const decoded& d, const access_kind& k, const x86::Mem& to) {
+void memory_emitter::store_and_record(const decoded& d, const access_kind& k,
+                                      const x86::Mem& target) {
     using stored = outcome::stored;
-    const auto field = [](std::size_t at) { return x86::qword_ptr(rax, static_cast<i32>(at)); };
+    const auto field = [](std::size_t offset) {
+        return x86::qword_ptr(rax, static_cast<i32>(offset));
+    };
     const u64 next = reinterpret_cast<u64>(&checked_->next_store);
     const auto place = x86::ptr(rcx, 0, k.size);
-    a_.lea(rcx, to);
+    a_.lea(rcx, target);
     a_.mov(rdx, imm(next));
     a_.mov(rax, x86::qword_ptr(rdx));
     a_.mov(field(offsetof(stored, host)), rcx);
@@ -140,13 +143,13 @@ void memory_emitter::store_and_record(const decoded& d, const access_kind& k, co
 }
 
 /// Loads without a sign.
-void memory_emitter::load_part(const x86::Gp& to, const x86::Mem& from) {
-    if (from.size() == 8)
-        a_.mov(to, from);
-    else if (from.size() == 4)
-        a_.mov(to.r32(), from);
+void memory_emitter::load_part(const x86::Gp& dst, const x86::Mem& source) {
+    if (source.size() == 8)
+        a_.mov(dst, source);
+    else if (source.size() == 4)
+        a_.mov(dst.r32(), source);
     else
-        a_.movzx(to.r32(), from);
+        a_.movzx(dst.r32(), source);
 }
 
 }  // namespace trn::riscv::translate

@@ -33,10 +33,10 @@ public:
 
 private:
     void look_beside(const asmjit::Label& known);
-    void load(const decoded& d, const access_kind& k, x86::Mem from);
-    void store(const decoded& d, const access_kind& k, x86::Mem to);
-    void store_and_record(const decoded& d, const access_kind& k, const x86::Mem& to);
-    void load_part(const x86::Gp& to, const x86::Mem& from);
+    void load(const decoded& d, const access_kind& k, x86::Mem source);
+    void store(const decoded& d, const access_kind& k, x86::Mem target);
+    void store_and_record(const decoded& d, const access_kind& k, const x86::Mem& target);
+    void load_part(const x86::Gp& dst, const x86::Mem& source);
 
     register_emitter& r_;
     x86::Assembler& a_;

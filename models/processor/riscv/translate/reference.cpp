@@ -163,31 +163,31 @@ handler again(handler alone, u32 bits, isa extensions) {
 
 }  // namespace
 
-reference_block::reference_block(const block& of, reference& by) : run(by) {
-    owner = of.owner;
-    start = of.start;
-    ops = of.ops;
-    slots = of.slots;
-    ops[0].of = this;
+reference_block::reference_block(const block& original, reference& repeated) : run(repeated) {
+    owner = original.owner;
+    start = original.start;
+    ops = original.ops;
+    slots = original.slots;
+    ops[0].home = this;
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
         op& o = ops[slot + 1];
-        if (of.alone[slot] != nullptr)
-            o.run = again(of.alone[slot], slots[slot].bits, owner->extensions());
+        if (original.alone[slot] != nullptr)
+            o.run = again(original.alone[slot], slots[slot].bits, owner->extensions());
         else if (slot + 1 < slots.size())
             o.taken = &o + 1;  // the stub, until it is executed
     }
 }
 
-void reference::execute(hart& h, const run& what, std::span<const outcome::stored> expected) {
-    run_ = what;
+void reference::execute(hart& h, const run& asked, std::span<const outcome::stored> expected) {
+    run_ = asked;
     expected_ = expected;
     stores_ = 0;
     difference_.clear();
-    if (what.from == nullptr) return;
-    op* const end = const_cast<op*>(what.end);
+    if (asked.first == nullptr) return;
+    op* const end = const_cast<op*>(asked.end);
     if (end != nullptr) function_of_end_ = std::exchange(end->run, end_of_run);
-    h.exec.budget = what.budget;
-    h.run_operations(what.from, what.acc, what.page);
+    h.exec.budget = asked.budget;
+    h.run_operations(asked.first, asked.acc, asked.page);
     if (end != nullptr) end->run = function_of_end_;
 }
 

@@ -17,7 +17,7 @@ class reference;
 /// links lead to other such blocks, stores are compared with those of host code, and an operation
 /// that host code must leave to the executor ends the run.
 struct reference_block : block {
-    reference_block(const block& of, reference& by);
+    reference_block(const block& original, reference& repeated);
     reference& run;
 };
 
@@ -29,7 +29,7 @@ public:
     explicit reference(finder find) : find_(find) {}
 
     struct run {
-        const op* from = nullptr;  ///< an operation of a reference block; null: nothing
+        const op* first = nullptr;  ///< an operation of a reference block; null: nothing
         u64 acc = 0, page = 0;
         i64 budget = 0;           ///< the run ends with the block that uses it up,
         const op* end = nullptr;  ///< or before this operation of a reference block
@@ -37,7 +37,7 @@ public:
     };
     /// Memory must be as before the run; `expected` are the stores of host code. Afterwards the
     /// hart has the pc and the budget at which the run ended.
-    void execute(hart& h, const run& what, std::span<const outcome::stored> expected);
+    void execute(hart& h, const run& asked, std::span<const outcome::stored> expected);
 
     /// Number of stores executed, which are the first ones expected.
     std::size_t stores() const { return stores_; }

@@ -62,51 +62,51 @@ asmjit::Operand register_emitter::operand(unsigned index, unsigned size) {
     return part(pin_of(index), size);
 }
 
-void register_emitter::move(const x86::Gp& to, unsigned index) {
+void register_emitter::move(const x86::Gp& dst, unsigned index) {
     const unsigned size = lacks_extension(index) ? 4 : 8;
     if (index == 0)
-        a.xor_(to.r32(), to.r32());
+        a.xor_(dst.r32(), dst.r32());
     else if (!is_pinned(index))
-        a.mov(part(to, size), in_file(index, size));
-    else if (pin_of(index).id() != to.id())
-        a.mov(part(to, size), part(pin_of(index), size));
+        a.mov(part(dst, size), in_file(index, size));
+    else if (pin_of(index).id() != dst.id())
+        a.mov(part(dst, size), part(pin_of(index), size));
 }
 
-void register_emitter::copy(unsigned to, unsigned from) {
-    const auto by = is_pinned(from) ? pin_of(from) : target(to);
-    const auto has = lacks_extension(from)   ? result::low
-                     : values_[from].is_word ? result::word
+void register_emitter::copy(unsigned dst, unsigned src) {
+    const auto place = is_pinned(src) ? pin_of(src) : target(dst);
+    const auto kind = lacks_extension(src)   ? result::low
+                      : values_[src].is_word ? result::word
                                              : result::whole;
-    move(by, from);
-    settle(to, by, has);
+    move(place, src);
+    settle(dst, place, kind);
 }
 
-void register_emitter::settle(unsigned index, const x86::Gp& from, result has) {
-    const unsigned size = has == result::low ? 4 : 8;
+void register_emitter::settle(unsigned index, const x86::Gp& value, result kind) {
+    const unsigned size = kind == result::low ? 4 : 8;
     if (!is_pinned(index))
-        a.mov(in_file(index, size), part(from, size));
-    else if (pin_of(index).id() != from.id())
-        a.mov(part(pin_of(index), size), part(from, size));
-    note(index, has);
+        a.mov(in_file(index, size), part(value, size));
+    else if (pin_of(index).id() != value.id())
+        a.mov(part(pin_of(index), size), part(value, size));
+    note(index, kind);
 }
 
-void register_emitter::note(unsigned index, result has) {
-    values_[index] = {.is_word = has != result::whole};
-    if (has == result::low) values_[index].lacks = value::rest::extension;
+void register_emitter::note(unsigned index, result kind) {
+    values_[index] = {.is_word = kind != result::whole};
+    if (kind == result::low) values_[index].lacks = value::rest::extension;
 }
 
 void register_emitter::constant(unsigned index, u64 value) {
-    const auto to = target(index);
+    const auto dst = target(index);
     const bool is_signed = static_cast<u64>(i64{static_cast<i32>(value)}) == value;
     if (!is_pinned(index) && is_signed) {
         a.mov(in_file(index), imm(static_cast<i32>(value)));
         return note(index, result::word);
     }
     if (value == 0)
-        a.xor_(to.r32(), to.r32());
+        a.xor_(dst.r32(), dst.r32());
     else
-        a.mov(to, imm(value));
-    settle(index, to, is_signed ? result::word : result::whole);
+        a.mov(dst, imm(value));
+    settle(index, dst, is_signed ? result::word : result::whole);
 }
 
 void register_emitter::compare(unsigned rs1, unsigned rs2) {
@@ -124,18 +124,18 @@ void register_emitter::complete_low(unsigned index) {
     const value v = values_[index];
     if (!v.is_shift()) return;
     const bool right = v.lacks == value::rest::right;
-    const auto to = target(index);
-    a.emit(Inst::kIdMov, to.r32(), operand(v.of, 4));
-    a.emit(right ? Inst::kIdShr : Inst::kIdShl, to.r32(), imm(v.count));
-    settle(index, to, right ? result::word : result::low);
+    const auto dst = target(index);
+    a.emit(Inst::kIdMov, dst.r32(), operand(v.source, 4));
+    a.emit(right ? Inst::kIdShr : Inst::kIdShl, dst.r32(), imm(v.count));
+    settle(index, dst, right ? result::word : result::low);
 }
 
 void register_emitter::complete(unsigned index) {
     complete_low(index);
     if (!lacks_extension(index)) return;
-    const auto to = target(index);
-    a.emit(Inst::kIdMovsxd, to, operand(index, 4));
-    settle(index, to, result::word);
+    const auto dst = target(index);
+    a.emit(Inst::kIdMovsxd, dst, operand(index, 4));
+    settle(index, dst, result::word);
 }
 
 void register_emitter::complete_all() {
@@ -162,7 +162,7 @@ void register_emitter::match(const values& before) {
 
 void register_emitter::complete_users(unsigned index) {
     for (unsigned i = 1; i < values_.size(); ++i)
-        if (values_[i].of == index && values_[i].is_shift()) complete_low(i);
+        if (values_[i].source == index && values_[i].is_shift()) complete_low(i);
 }
 
 /// The operand size of an operation that gives the same result for sign-extended words with 4 bytes
@@ -186,7 +186,7 @@ bool register_emitter::defer(const decoded& d) {
     const bool right = std::string_view(d.definition->name) == "srliw";
     values_[d.rd] = {.lacks = right ? value::rest::right : value::rest::left,
                      .is_word = true,
-                     .of = static_cast<u8>(d.rs1),
+                     .source = static_cast<u8>(d.rs1),
                      .count = static_cast<u8>(d.imm)};
     return true;
 }
@@ -196,41 +196,41 @@ bool register_emitter::join_shifts(const decoded& d) {
     value right = values_[d.rs1], left = values_[d.rs2];
     if (right.lacks == value::rest::left) std::swap(right, left);
     if (right.lacks != value::rest::right || left.lacks != value::rest::left) return false;
-    if (right.of != left.of || right.count + left.count != 32) return false;
-    rotate_word(d.rd, right.of, right.count);
+    if (right.source != left.source || right.count + left.count != 32) return false;
+    rotate_word(d.rd, right.source, right.count);
     return true;
 }
 
 /// Emits a rotation to the right.
 void register_emitter::rotate_word(unsigned rd, unsigned rs, unsigned count) {
-    const auto to = target(rd);
+    const auto dst = target(rd);
     if (host().hasBMI2()) {
-        a.emit(Inst::kIdRorx, to.r32(), operand(rs, 4), imm(count));
+        a.emit(Inst::kIdRorx, dst.r32(), operand(rs, 4), imm(count));
     } else {
-        a.emit(Inst::kIdMov, to.r32(), operand(rs, 4));
-        a.ror(to.r32(), imm(count));
+        a.emit(Inst::kIdMov, dst.r32(), operand(rs, 4));
+        a.ror(dst.r32(), imm(count));
     }
-    settle(rd, to, result::low);
+    settle(rd, dst, result::low);
 }
 
 // --- Forms
 
 /// rd = f(rs1, rs2), using a two-operand instruction of the host.
-void register_emitter::binary(id f, const decoded& d, bool commutative, result has) {
+void register_emitter::binary(id f, const decoded& d, bool commutative, result kind) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
     if (d.rd == left && !is_pinned(left) && is_pinned(right) && f != Inst::kIdImul) {
         a.emit(f, operand(left), operand(right));
-        return note(d.rd, has);
+        return note(d.rd, kind);
     }
-    const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
+    const auto dst = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
     if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
-        a.lea(to, x86::ptr(pin_of(left), pin_of(right)));
+        a.lea(dst, x86::ptr(pin_of(left), pin_of(right)));
     } else {
-        move(to, left);
-        a.emit(f, to, operand(right));
+        move(dst, left);
+        a.emit(f, dst, operand(right));
     }
-    settle(d.rd, to, has);
+    settle(d.rd, dst, kind);
 }
 
 /// And, or, xor: of two words the result is a word.
@@ -243,10 +243,10 @@ void register_emitter::logic(id f, const decoded& d) {
 void register_emitter::logic_immediate(id f, const decoded& d) {
     const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // small for any operand
     if (!is_small && size_of_both(d.rs1, 0) == 8) return binary_immediate(f, d);
-    const auto to = target(d.rd);
-    move(to, d.rs1);
-    a.emit(f, to.r32(), imm(d.imm));
-    settle(d.rd, to, is_small ? result::word : result::low);
+    const auto dst = target(d.rd);
+    move(dst, d.rs1);
+    a.emit(f, dst.r32(), imm(d.imm));
+    settle(d.rd, dst, is_small ? result::word : result::low);
 }
 
 void register_emitter::binary_immediate(id f, const decoded& d) {
@@ -254,14 +254,14 @@ void register_emitter::binary_immediate(id f, const decoded& d) {
         a.emit(f, operand(d.rd), imm(d.imm));
         return note(d.rd, result::whole);
     }
-    const auto to = target(d.rd);
+    const auto dst = target(d.rd);
     if (f == Inst::kIdAdd && is_pinned(d.rs1)) {
-        a.lea(to, x86::ptr(pin_of(d.rs1), d.imm));
+        a.lea(dst, x86::ptr(pin_of(d.rs1), d.imm));
     } else {
-        move(to, d.rs1);
-        a.emit(f, to, imm(d.imm));
+        move(dst, d.rs1);
+        a.emit(f, dst, imm(d.imm));
     }
-    settle(d.rd, to);
+    settle(d.rd, dst);
 }
 
 void register_emitter::word(id f, const decoded& d, bool commutative) {
@@ -271,61 +271,61 @@ void register_emitter::word(id f, const decoded& d, bool commutative) {
         a.emit(f, operand(left, 4), operand(right, 4));
         return note(d.rd, result::low);
     }
-    const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
+    const auto dst = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
     if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
-        a.lea(to.r32(), x86::ptr(pin_of(left), pin_of(right)));
+        a.lea(dst.r32(), x86::ptr(pin_of(left), pin_of(right)));
     } else {
-        move(to, left);
-        a.emit(f, to.r32(), operand(right, 4));
+        move(dst, left);
+        a.emit(f, dst.r32(), operand(right, 4));
     }
-    settle(d.rd, to, result::low);
+    settle(d.rd, dst, result::low);
 }
 
 void register_emitter::word_immediate(const decoded& d) {
-    const auto to = target(d.rd);
+    const auto dst = target(d.rd);
     if (d.imm == 0) {
         if (values_[d.rs1].is_word) return copy(d.rd, d.rs1);
-        a.emit(Inst::kIdMovsxd, to, operand(d.rs1, 4));
-        return settle(d.rd, to, result::word);
+        a.emit(Inst::kIdMovsxd, dst, operand(d.rs1, 4));
+        return settle(d.rd, dst, result::word);
     }
     if (is_pinned(d.rs1) && d.rs1 != d.rd) {
-        a.lea(to.r32(), x86::ptr(pin_of(d.rs1), d.imm));
+        a.lea(dst.r32(), x86::ptr(pin_of(d.rs1), d.imm));
     } else {
-        move(to, d.rs1);
-        a.add(to.r32(), imm(d.imm));
+        move(dst, d.rs1);
+        a.add(dst.r32(), imm(d.imm));
     }
-    settle(d.rd, to, result::low);
+    settle(d.rd, dst, result::low);
 }
 
 void register_emitter::shift(id with_count, id bmi, const decoded& d) {
     if (host().hasBMI2() && bmi != Inst::kIdNone) {
         const auto count = source(d.rs2, rcx);
-        const auto to = target(d.rd);
-        a.emit(bmi, to, operand(d.rs1), count);
-        settle(d.rd, to);
+        const auto dst = target(d.rd);
+        a.emit(bmi, dst, operand(d.rs1), count);
+        settle(d.rd, dst);
         return;
     }
     move(rcx, d.rs2);
-    const auto to = target(d.rd);
-    const auto scratch = d.rd == d.rs2 && d.rd != d.rs1 ? x86::Gp(rax) : to;
+    const auto dst = target(d.rd);
+    const auto scratch = d.rd == d.rs2 && d.rd != d.rs1 ? x86::Gp(rax) : dst;
     move(scratch, d.rs1);
     a.emit(with_count, scratch, x86::cl);
     settle(d.rd, scratch);
 }
 
 void register_emitter::shift_immediate(id f, const decoded& d) {
-    const auto to = target(d.rd);
-    move(to, d.rs1);
-    if (d.imm != 0) a.emit(f, to, imm(d.imm & 63));
-    settle(d.rd, to);
+    const auto dst = target(d.rd);
+    move(dst, d.rs1);
+    if (d.imm != 0) a.emit(f, dst, imm(d.imm & 63));
+    settle(d.rd, dst);
 }
 
 void register_emitter::shift_word(id with_count, id bmi, const decoded& d) {
     if (host().hasBMI2() && bmi != Inst::kIdNone) {
         const auto count = source(d.rs2, rcx);
-        const auto to = target(d.rd);
-        a.emit(bmi, to.r32(), operand(d.rs1, 4), count.r32());
-        settle(d.rd, to, result::low);
+        const auto dst = target(d.rd);
+        a.emit(bmi, dst.r32(), operand(d.rs1, 4), count.r32());
+        settle(d.rd, dst, result::low);
         return;
     }
     move(rcx, d.rs2);
@@ -336,14 +336,14 @@ void register_emitter::shift_word(id with_count, id bmi, const decoded& d) {
 }
 
 void register_emitter::shift_word_immediate(id f, const decoded& d) {
-    const auto to = target(d.rd);
+    const auto dst = target(d.rd);
     const i32 count = d.imm & 31;
     if (f == Inst::kIdRor && count != 0)
         return rotate_word(d.rd, d.rs1, static_cast<unsigned>(count));
-    move(to, d.rs1);
-    if (count != 0) a.emit(f, to.r32(), imm(count));
+    move(dst, d.rs1);
+    if (count != 0) a.emit(f, dst.r32(), imm(count));
     const bool is_positive = f == Inst::kIdShr && count != 0;
-    settle(d.rd, to, is_positive ? result::word : result::low);
+    settle(d.rd, dst, is_positive ? result::word : result::low);
 }
 
 void register_emitter::set_less(id set, const decoded& d, bool immediate) {
@@ -353,9 +353,9 @@ void register_emitter::set_less(id set, const decoded& d, bool immediate) {
     else
         a.emit(Inst::kIdCmp, left, operand(d.rs2));
     a.emit(set, x86::al);
-    const auto to = target(d.rd);
-    a.movzx(to.r32(), x86::al);
-    settle(d.rd, to, result::word);
+    const auto dst = target(d.rd);
+    a.movzx(dst.r32(), x86::al);
+    settle(d.rd, dst, result::word);
 }
 
 void register_emitter::high_product(id f, const decoded& d) {
@@ -421,9 +421,9 @@ void register_emitter::shifted_add(unsigned scale, bool narrow, const decoded& d
         move(rax, d.rs1);
     const auto index = narrow || !is_pinned(d.rs1) ? x86::Gp(rax) : pin_of(d.rs1);
     const auto base = source(d.rs2, rcx);
-    const auto to = target(d.rd);
-    a.lea(to, x86::ptr(base, index, scale));
-    settle(d.rd, to);
+    const auto dst = target(d.rd);
+    a.lea(dst, x86::ptr(base, index, scale));
+    settle(d.rd, dst);
 }
 
 /// rd = f(rs1, ~rs2)
@@ -435,17 +435,17 @@ void register_emitter::inverted(id f, const decoded& d) {
 }
 
 /// rd = f(rs1); `width` of the operand in bytes. Host results of 32 bits are not negative.
-void register_emitter::one(id f, const decoded& d, unsigned width) {
-    const auto to = target(d.rd);
-    a.emit(f, part(to, width), operand(d.rs1, width));
-    settle(d.rd, to, result::word);
+void register_emitter::unary(id f, const decoded& d, unsigned width) {
+    const auto dst = target(d.rd);
+    a.emit(f, part(dst, width), operand(d.rs1, width));
+    settle(d.rd, dst, result::word);
 }
 
 /// rd = the low `width` bytes of rs1, extended.
 void register_emitter::extend(id f, const decoded& d, unsigned width) {
-    const auto to = target(d.rd);
-    a.emit(f, to, operand(d.rs1, width));
-    settle(d.rd, to, result::word);
+    const auto dst = target(d.rd);
+    a.emit(f, dst, operand(d.rs1, width));
+    settle(d.rd, dst, result::word);
 }
 
 /// rd = rs1, or rs2 if `move_if` holds for (rs1, rs2).
@@ -501,10 +501,10 @@ bool register_emitter::emit(const decoded& d) {
         {"sh3add.uw", [](self& e, auto& d) { e.shifted_add(3, true, d); }},
         {"slli.uw",
          [](self& e, auto& d) {
-             const auto to = e.target(d.rd);
-             e.a.emit(Inst::kIdMov, to.r32(), e.operand(d.rs1, 4));
-             if (d.imm != 0) e.a.shl(to, imm(d.imm & 63));
-             e.settle(d.rd, to);
+             const auto dst = e.target(d.rd);
+             e.a.emit(Inst::kIdMov, dst.r32(), e.operand(d.rs1, 4));
+             if (d.imm != 0) e.a.shl(dst, imm(d.imm & 63));
+             e.settle(d.rd, dst);
          }},
         {"andn", [](self& e, auto& d) { e.inverted(Inst::kIdAnd, d); }},
         {"orn", [](self& e, auto& d) { e.inverted(Inst::kIdOr, d); }},
@@ -518,10 +518,10 @@ bool register_emitter::emit(const decoded& d) {
         {"rori", [](self& e, auto& d) { e.shift_immediate(Inst::kIdRor, d); }},
         {"rev8",
          [](self& e, auto& d) {
-             const auto to = e.target(d.rd);
-             e.move(to, d.rs1);
-             e.a.bswap(to);
-             e.settle(d.rd, to);
+             const auto dst = e.target(d.rd);
+             e.move(dst, d.rs1);
+             e.a.bswap(dst);
+             e.settle(d.rd, dst);
          }},
         {"bclr", [](self& e, auto& d) { e.single_bit(Inst::kIdBtr, d, false); }},
         {"bclri", [](self& e, auto& d) { e.single_bit(Inst::kIdBtr, d, true); }},
@@ -584,18 +584,18 @@ bool register_emitter::emit(const decoded& d) {
         {"zext.h", [](self& e, auto& d) { e.extend(Inst::kIdMovzx, d, 2); }},
     };
     static const std::unordered_map<std::string_view, function> with_lzcnt{
-        {"clz", [](self& e, auto& d) { e.one(Inst::kIdLzcnt, d, 8); }},
-        {"clzw", [](self& e, auto& d) { e.one(Inst::kIdLzcnt, d, 4); }},
+        {"clz", [](self& e, auto& d) { e.unary(Inst::kIdLzcnt, d, 8); }},
+        {"clzw", [](self& e, auto& d) { e.unary(Inst::kIdLzcnt, d, 4); }},
     };
     static const std::unordered_map<std::string_view, function> with_bmi{
-        {"ctz", [](self& e, auto& d) { e.one(Inst::kIdTzcnt, d, 8); }},
-        {"ctzw", [](self& e, auto& d) { e.one(Inst::kIdTzcnt, d, 4); }},
+        {"ctz", [](self& e, auto& d) { e.unary(Inst::kIdTzcnt, d, 8); }},
+        {"ctzw", [](self& e, auto& d) { e.unary(Inst::kIdTzcnt, d, 4); }},
     };
     static const std::unordered_map<std::string_view, function> with_popcnt{
-        {"cpop", [](self& e, auto& d) { e.one(Inst::kIdPopcnt, d, 8); }},
-        {"cpopw", [](self& e, auto& d) { e.one(Inst::kIdPopcnt, d, 4); }},
+        {"cpop", [](self& e, auto& d) { e.unary(Inst::kIdPopcnt, d, 8); }},
+        {"cpopw", [](self& e, auto& d) { e.unary(Inst::kIdPopcnt, d, 4); }},
     };
-    const auto from = [&](const auto& functions, auto complete_operand) {
+    const auto emit_from = [&](const auto& functions, auto complete_operand) {
         const auto found = functions.find(d.definition->name);
         if (found == functions.end()) return false;
         (this->*complete_operand)(d.rs1);
@@ -607,9 +607,10 @@ bool register_emitter::emit(const decoded& d) {
     if (d.definition->then != flow::result || d.rd == 0) return false;
     complete_users(d.rd);
     if (defer(d) || (std::string_view(d.definition->name) == "or" && join_shifts(d))) return true;
-    return from(low, half) || from(whole, all) || (host().hasLZCNT() && from(with_lzcnt, all)) ||
-           (host().hasBMI() && from(with_bmi, all)) ||
-           (host().hasPOPCNT() && from(with_popcnt, all));
+    return emit_from(low, half) || emit_from(whole, all) ||
+           (host().hasLZCNT() && emit_from(with_lzcnt, all)) ||
+           (host().hasBMI() && emit_from(with_bmi, all)) ||
+           (host().hasPOPCNT() && emit_from(with_popcnt, all));
 }
 
 void register_emitter::lowest_bit(unsigned index) {

@@ -18,7 +18,7 @@ struct value {
     };
     rest lacks = rest::nothing;
     bool is_word = false;  ///< the value is a sign-extended 32-bit word
-    u8 of = 0, count = 0;
+    u8 source = 0, count = 0;
 
     bool is_shift() const { return lacks == rest::left || lacks == rest::right; }
     friend bool operator==(const value&, const value&) = default;
@@ -35,7 +35,7 @@ public:
     /// word; or only the low 32 bits of a word.
     enum class result : u8 { whole, word, low };
 
-    explicit register_emitter(x86::Assembler& to) : a(to) {
+    explicit register_emitter(x86::Assembler& code) : a(code) {
         assume(between_blocks);
         forget(0);
     }
@@ -83,7 +83,7 @@ public:
     x86::Gp target(unsigned index) const {
         return is_pinned(index) ? pin_of(index) : x86::Gp(x86::rax);
     }
-    void settle(unsigned index, const x86::Gp& from, result has = result::whole);
+    void settle(unsigned index, const x86::Gp& value, result kind = result::whole);
     void constant(unsigned index, u64 value);
     /// Sets the host's flags for x[rs1] - x[rs2]. Changes rax.
     void compare(unsigned rs1, unsigned rs2);
@@ -108,10 +108,10 @@ private:
     void logic(id f, const decoded& d);
     void logic_immediate(id f, const decoded& d);
 
-    void note(unsigned index, result has);
-    void move(const x86::Gp& to, unsigned index);
-    void copy(unsigned to, unsigned from);
-    void binary(id f, const decoded& d, bool commutative, result has = result::whole);
+    void note(unsigned index, result kind);
+    void move(const x86::Gp& dst, unsigned index);
+    void copy(unsigned dst, unsigned src);
+    void binary(id f, const decoded& d, bool commutative, result kind = result::whole);
     void binary_immediate(id f, const decoded& d);
     void word(id f, const decoded& d, bool commutative);
     void word_immediate(const decoded& d);
@@ -125,7 +125,7 @@ private:
     void divide(const decoded& d, bool is_signed, bool is_word, bool remainder);
     void shifted_add(unsigned scale, bool narrow, const decoded& d);
     void inverted(id f, const decoded& d);
-    void one(id f, const decoded& d, unsigned width);
+    void unary(id f, const decoded& d, unsigned width);
     void extend(id f, const decoded& d, unsigned width);
     void choose(id move_if, const decoded& d);
     void single_bit(id f, const decoded& d, bool immediate);

@@ -43,7 +43,7 @@ constexpr int space = 8;   ///< address_space*
 constexpr int first = 16;  ///< of the data window
 constexpr int span = 24;   ///< of the data window
 constexpr int size = 40;
-inline x86::Mem at(int offset) {
+inline x86::Mem slot(int offset) {
     return x86::qword_ptr(x86::rsp, offset);
 }
 }  // namespace frame

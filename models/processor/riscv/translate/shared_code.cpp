@@ -28,18 +28,18 @@ i32 file_offset() {
 void emit_enter(x86::Assembler& a) {
     for (const auto& r : preserved) a.push(r);
     a.sub(rsp, imm(frame::size));
-    a.mov(frame::at(frame::page), r8);
-    a.mov(frame::at(frame::space), r9);
+    a.mov(frame::slot(frame::page), r8);
+    a.mov(frame::slot(frame::space), r9);
     a.mov(budget, rcx);
     a.lea(file, x86::ptr(rdi, file_offset()));
     constexpr auto window = static_cast<i32>(offsetof(address_space, window));
-    const auto in_window = [](std::size_t at) {
-        return x86::qword_ptr(r9, window + static_cast<i32>(at));
+    const auto in_window = [](std::size_t offset) {
+        return x86::qword_ptr(r9, window + static_cast<i32>(offset));
     };
     a.mov(rcx, in_window(offsetof(data_window, first)));
-    a.mov(frame::at(frame::first), rcx);
+    a.mov(frame::slot(frame::first), rcx);
     a.mov(rcx, in_window(offsetof(data_window, span)));
-    a.mov(frame::at(frame::span), rcx);
+    a.mov(frame::slot(frame::span), rcx);
     a.mov(delta, in_window(offsetof(data_window, host)));
     for (unsigned i = 0; i < pins.size(); ++i) a.mov(pins[i], in_file(between_blocks[i]));
     a.jmp(rax);
@@ -56,21 +56,23 @@ void emit_leave(x86::Assembler& a) {
     a.mov(rsi, rax);
     a.mov(rax, rcx);
     a.mov(rcx, budget);
-    a.mov(r8, frame::at(frame::page));
-    a.mov(r9, frame::at(frame::space));
+    a.mov(r8, frame::slot(frame::page));
+    a.mov(r9, frame::slot(frame::space));
     emit_restore(a);
     a.jmp(rax);
 }
 
-void emit_report(x86::Assembler& a, outcome& to) {
-    a.mov(rsi, imm(reinterpret_cast<u64>(&to)));
-    const auto in = [](std::size_t at) { return x86::qword_ptr(rsi, static_cast<i32>(at)); };
-    a.mov(in(offsetof(outcome, to)), rax);
-    a.mov(in(offsetof(outcome, continues)), rcx);
-    a.mov(in(offsetof(outcome, acc)), rdx);
-    a.mov(in(offsetof(outcome, budget)), budget);
-    a.mov(rax, frame::at(frame::page));
-    a.mov(in(offsetof(outcome, page)), rax);
+void emit_report(x86::Assembler& a, outcome& report) {
+    a.mov(rsi, imm(reinterpret_cast<u64>(&report)));
+    const auto field = [](std::size_t offset) {
+        return x86::qword_ptr(rsi, static_cast<i32>(offset));
+    };
+    a.mov(field(offsetof(outcome, next)), rax);
+    a.mov(field(offsetof(outcome, continues)), rcx);
+    a.mov(field(offsetof(outcome, acc)), rdx);
+    a.mov(field(offsetof(outcome, budget)), budget);
+    a.mov(rax, frame::slot(frame::page));
+    a.mov(field(offsetof(outcome, page)), rax);
     emit_restore(a);
     a.ret();
 }
@@ -78,15 +80,15 @@ void emit_report(x86::Assembler& a, outcome& to) {
 void emit_find_watched(x86::Assembler& a, std::size_t table, unsigned size) {
     static_assert(sizeof(watched_entry) == 32);
     constexpr int return_address = 8;  // above it is the frame
-    const auto entry = [&](std::size_t at) {
-        return x86::qword_ptr(rcx, static_cast<i32>(table + at));
+    const auto entry = [&](std::size_t offset) {
+        return x86::qword_ptr(rcx, static_cast<i32>(table + offset));
     };
     const auto missing = a.newLabel(), found = a.newLabel();
     a.mov(rcx, rax);
     a.shr(rcx, 12);
     a.and_(x86::ecx, imm(address_space::watched_size - 1));
     a.shl(x86::ecx, 5);
-    a.add(rcx, frame::at(frame::space + return_address));
+    a.add(rcx, frame::slot(frame::space + return_address));
     a.mov(rdx, rax);
     a.and_(rdx, imm(i64{-4096} | (size - 1)));
     a.cmp(rdx, entry(offsetof(watched_entry, tag)));

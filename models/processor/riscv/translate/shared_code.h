@@ -22,7 +22,7 @@ struct outcome {
     static constexpr unsigned max_stores = max_instructions + 64;
 
     stored* next_store = nullptr;
-    const op* to = nullptr;
+    const op* next = nullptr;
     handler continues = nullptr;
     u64 acc = 0;
     i64 budget = 0;

@@ -126,26 +126,27 @@ void translator::translate(hot_block& hot, u64 page) {
     join_links_to(hot);
 }
 
-handler translator::translate_part(const hot_block& hot, u8 from, unsigned end) {
+handler translator::translate_part(const hot_block& hot, u8 entry, unsigned end) {
     const translated_block made = make(hot, end);
     const std::size_t used = region_.used();
-    const auto* const at = region_.next();
+    const auto* const place = region_.next();
     if (!region_.add(made.code)) return nullptr;
     region_.shrink(used);
     for (const auto& e : made.entries)
-        if (e.slot == from) return reinterpret_cast<handler>(reinterpret_cast<u64>(at) + e.offset);
+        if (e.slot == entry)
+            return reinterpret_cast<handler>(reinterpret_cast<u64>(place) + e.offset);
     return nullptr;
 }
 
 /// Patches earlier translated blocks to jump directly to this one.
 void translator::join_links_to(const hot_block& hot) {
-    const auto [from, to] = waiting_.equal_range(place_of(hot.b, hot.b.start));
-    for (auto it = from; it != to; ++it) {
-        const u8* const at = it->second;
-        if (!region_.replace(at, direct_jump(reinterpret_cast<u64>(at), hot.start)))
+    const auto [first, end] = waiting_.equal_range(place_of(hot.b, hot.b.start));
+    for (auto it = first; it != end; ++it) {
+        const u8* const jump = it->second;
+        if (!region_.replace(jump, direct_jump(reinterpret_cast<u64>(jump), hot.start)))
             return refuse();
     }
-    waiting_.erase(from, to);
+    waiting_.erase(first, end);
 }
 
 void translator::forget(hot_block& hot) {

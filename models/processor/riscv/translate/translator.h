@@ -23,7 +23,8 @@ struct translated_block;
 /// Execution count of a block, and later its host code.
 class hot_block final : public host_code {
 public:
-    hot_block(translator& by, block& of) : owner(by), b(of), first(of.ops[1].run) {}
+    hot_block(translator& maker, block& translated)
+        : owner(maker), b(translated), first(translated.ops[1].run) {}
     ~hot_block() override;
 
     translator& owner;
@@ -70,7 +71,7 @@ public:
     reference& second_execution() { return *second_execution_; }
     /// Host code that begins at `from` and leaves before `end`, valid until the next call or
     /// translation; null: there is none.
-    handler translate_part(const hot_block& hot, u8 from, unsigned end);
+    handler translate_part(const hot_block& hot, u8 entry, unsigned end);
 
     // For tests.
     std::size_t code_size() const { return region_.used(); }
