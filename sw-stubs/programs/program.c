@@ -248,9 +248,13 @@ bool trn_program_uses(const trn_program* program, uint32_t core, uint32_t engine
 bool trn_program_source(const trn_program* program, uint32_t core, uint32_t engine, uint32_t pc,
                         const char** file, uint32_t* line) {
     if (!program || !file || !line) return false;
-    return trn_program_uses(program, core, engine) &&
-           trn_set_source(&program->set, &program->set.streams[program->cores[core].stream[engine]],
-                          pc, file, line);
+    if (!trn_program_uses(program, core, engine)) return false;
+    const set_stream* stream = &program->set.streams[program->cores[core].stream[engine]];
+    const set_line source = trn_set_line(&program->set, stream, pc);
+    if (source.number == 0) return false;
+    *file = program->set.files[source.file];
+    *line = source.number;
+    return true;
 }
 
 uint32_t trn_program_device_core(const trn_program* program, uint32_t core) {

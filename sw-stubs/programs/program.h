@@ -3,7 +3,7 @@
 #define TRN_LIB_PROGRAM_H
 
 #include "core_engine.h"
-#include "program_set.h"
+#include "models/neuron_isa/program_set/program_set.h"
 
 /* A loaded program, as the library's files share it. */
 

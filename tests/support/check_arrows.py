@@ -98,7 +98,7 @@ ALLOWED = {
     "sw-stubs/driver/include/": ["sw-stubs/driver/include/"],
     "sw-stubs/driver/": ["sw-stubs/driver/"],
     "sw-stubs/collectives/": ["sw-stubs/collectives/", "sw-stubs/driver/"],
-    "sw-stubs/programs/": ["sw-stubs/programs/", "sw-stubs/driver/", "sw-stubs/collectives/"],
+    "sw-stubs/programs/": ["sw-stubs/programs/", "sw-stubs/driver/", "sw-stubs/collectives/", "models/neuron_isa/program_set/"],
     "sw-stubs/": ["sw-stubs/"],
     "firmware/": ["firmware/", "trn/"],
 }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <string_view>
 
-#include "models/neuron_isa/assembler/program_set_regs.h"
 #include "models/neuron_isa/instructions/table.h"
+#include "models/neuron_isa/program_set/program_set.h"
+#include "models/neuron_isa/program_set/program_set_regs.h"
 
 namespace trn::isa {
 
@@ -18,8 +20,6 @@ namespace layout = program_set_regs;
 using layout::reg;
 
 constexpr std::size_t header_bytes = 128;
-constexpr std::size_t max_file_bytes = 256 << 20;
-constexpr std::uint32_t no_semaphore = ~0u;
 
 /// Tables in the order of the header.
 enum class table : unsigned {
@@ -33,30 +33,29 @@ enum class table : unsigned {
     strings
 };
 
-/// First register of a kind of record, the register after its last, and the maximum count.
-struct record_kind {
-    reg first;
-    std::uint32_t end;
-    std::uint32_t max;
-    std::string_view name;
-
-    std::uint32_t bytes() const { return end - static_cast<std::uint32_t>(layout::offset(first)); }
-};
-
 std::uint32_t begin_of(reg r) {
     return static_cast<std::uint32_t>(layout::offset(r));
 }
 
+/// First register of a table's records, and bytes of a record.
+struct record_kind {
+    reg first;
+    std::uint32_t bytes;
+};
+
 const record_kind& kind_of(table t) {
+    const auto until = [](reg first, reg next) {
+        return record_kind{first, begin_of(next) - begin_of(first)};
+    };
     static const record_kind kinds[] = {
-        {reg::stream_core, begin_of(reg::tensor_name), max_set_cores * engine_count, "streams"},
-        {reg::tensor_name, begin_of(reg::transfer_name), 1 << 14, "tensors"},
-        {reg::transfer_name, begin_of(reg::relocation_stream), 1 << 18, "transfers"},
-        {reg::relocation_stream, begin_of(reg::semaphore_core), 1 << 20, "relocations"},
-        {reg::semaphore_core, begin_of(reg::line), max_set_cores * 2 * first_event, "semaphores"},
-        {reg::line, begin_of(reg::file_name), 1 << 25, "lines"},
-        {reg::file_name, begin_of(reg::file_name) + 4, 256, "files"},
-        {reg::magic_lo, 1, 16 << 20, "bytes of strings"},
+        until(reg::stream_core, reg::tensor_name),
+        until(reg::tensor_name, reg::transfer_name),
+        until(reg::transfer_name, reg::relocation_stream),
+        until(reg::relocation_stream, reg::semaphore_core),
+        until(reg::semaphore_core, reg::line),
+        until(reg::line, reg::file_name),
+        {reg::file_name, 4},
+        {reg::magic_lo, 1},
     };
     return kinds[static_cast<unsigned>(t)];
 }
@@ -127,13 +126,13 @@ private:
 
     void begin(table t, std::size_t count) {
         now_ = t;
-        at_ = file_.grow(count * kind_of(t).bytes());
+        at_ = file_.grow(count * kind_of(t).bytes);
         const std::uint32_t entry = begin_of(reg::table_offset) + 8 * static_cast<unsigned>(t);
         file_.put(entry, at_);
         file_.put(entry + 4, count);
     }
     std::size_t place(std::size_t i, reg r) const {
-        return at_ + i * kind_of(now_).bytes() + begin_of(r) - begin_of(kind_of(now_).first);
+        return at_ + i * kind_of(now_).bytes + begin_of(r) - begin_of(kind_of(now_).first);
     }
     void field(std::size_t i, reg r, std::uint64_t value) { file_.put(place(i, r), value); }
     void wide(std::size_t i, reg low, std::uint64_t value) { file_.put(place(i, low), value, 8); }
@@ -162,7 +161,7 @@ private:
         field(i, reg::transfer_queue, t.queue);
         field(i, reg::transfer_engines, t.engines);
         field(i, reg::transfer_semaphore_core, t.semaphore_core);
-        field(i, reg::transfer_semaphore, t.semaphore ? *t.semaphore : no_semaphore);
+        field(i, reg::transfer_semaphore, t.semaphore ? *t.semaphore : SET_NO_SEMAPHORE);
         field(i, reg::transfer_rows, t.rows);
         field(i, reg::transfer_blocks, t.blocks);
         field(i, reg::transfer_bytes, t.bytes);
@@ -213,7 +212,7 @@ private:
         const std::size_t streams = header_bytes;
         for (std::size_t i = 0; i < set_.streams.size(); ++i) {
             file_.align(word_bytes);
-            file_.put(streams + i * kind_of(table::streams).bytes() + begin_of(reg::stream_offset) -
+            file_.put(streams + i * kind_of(table::streams).bytes + begin_of(reg::stream_offset) -
                           begin_of(reg::stream_core),
                       file_.size());
             file_.append(set_.streams[i].words);
@@ -230,204 +229,50 @@ private:
 
 // --- Reading
 
-class file_reader {
-public:
-    explicit file_reader(std::span<const std::uint8_t> file) : file_(file) {}
+stream stream_of(const ::program_set& set, const set_stream& from) {
+    stream s;
+    s.core = from.core;
+    s.engine = static_cast<engine>(from.engine);
+    s.words.assign(from.bytes, from.bytes + std::size_t{from.words} * word_bytes);
+    for (std::uint32_t w = 0; set.lines && w < from.words; ++w) {
+        const set_line line = trn_set_line(&set, &from, w);
+        s.lines.push_back(static_cast<int>(line.number));
+        s.files.push_back(static_cast<std::uint8_t>(line.file));
+    }
+    return s;
+}
 
-    program_set read() {
-        header();
-        for (std::size_t i = 0; i < begin(table::streams); ++i) read_stream(i);
-        for (std::size_t i = 0; i < begin(table::tensors); ++i) read_tensor(i);
-        for (std::size_t i = 0; i < begin(table::transfers); ++i) read_transfer(i);
-        for (std::size_t i = 0; i < begin(table::relocations); ++i) read_relocation(i);
-        for (std::size_t i = 0; i < begin(table::semaphores); ++i)
-            set_.semaphores.push_back({static_cast<std::uint16_t>(core(i, reg::semaphore_core)),
-                                       static_cast<std::uint16_t>(below(
-                                           i, reg::semaphore_index, 2 * first_event, "index"))});
-        for (std::size_t i = 0; i < begin(table::files); ++i)
-            set_.files.push_back(string(i, reg::file_name, max_path_bytes));
-        read_lines();
-        return std::move(set_);
-    }
+tensor tensor_of(const set_tensor& from) {
+    return {.name = from.name,
+            .type = static_cast<numerics::element>(from.type),
+            .role = static_cast<tensor_role>(from.role),
+            .core = from.core,
+            .alignment = from.alignment,
+            .shape = {from.dimensions, from.dimensions + from.rank}};
+}
 
-private:
-    template <typename... T>
-    [[noreturn]] static void fail(fmt::format_string<T...> format, T&&... values) {
-        throw program_set_error(fmt::format(format, std::forward<T>(values)...));
+transfer transfer_of(const set_transfer& from) {
+    transfer t{.name = from.name,
+               .core = from.core,
+               .queue = from.queue,
+               .engines = static_cast<std::uint16_t>(from.engines),
+               .semaphore_core = from.semaphore_core,
+               .rows = from.rows,
+               .blocks = from.blocks,
+               .bytes = from.bytes};
+    if (from.semaphore != SET_NO_SEMAPHORE) t.semaphore = static_cast<std::uint8_t>(from.semaphore);
+    for (std::size_t n = 0; n < t.sides.size(); ++n) {
+        const set_side& side = from.sides[n];
+        t.sides[n] = {static_cast<transfer_side::memory>(side.memory), side.object, side.offset,
+                      side.row, side.block};
     }
+    return t;
+}
 
-    std::uint64_t number(std::size_t at, unsigned size = 4) const {
-        std::uint64_t value = 0;
-        for (unsigned i = 0; i < size; ++i) value |= std::uint64_t{file_[at + i]} << 8 * i;
-        return value;
-    }
-    std::uint32_t header(reg r) const { return static_cast<std::uint32_t>(number(begin_of(r))); }
-
-    void header() {
-        if (!is_program_set(file_) || file_.size() < header_bytes)
-            fail("not a program set: it does not begin with TRNPSET");
-        if (header(reg::version) != layout::version::number_value)
-            fail("program set of version {}, expected {}: assemble it again", header(reg::version),
-                 layout::version::number_value);
-        if (header(reg::bytes) != file_.size() || file_.size() > max_file_bytes)
-            fail("its header says {} bytes, the file has {}", header(reg::bytes), file_.size());
-        const std::uint32_t generation = header(reg::generation);
-        if (generation == 1 || generation > 4)
-            fail("generation {}, expected 0 or 2 to 4", generation);
-        if (generation != 0) set_.generation = static_cast<isa::generation>(generation);
-        set_.cores = header(reg::cores);
-        if (set_.cores == 0 || set_.cores > max_set_cores)
-            fail("{} cores, expected 1 to {}", set_.cores, max_set_cores);
-    }
-
-    /// Selects a table. \returns its number of records, all of which are inside the file
-    std::size_t begin(table t) {
-        now_ = t;
-        const record_kind& kind = kind_of(t);
-        const std::uint32_t entry = begin_of(reg::table_offset) + 8 * static_cast<unsigned>(t);
-        at_ = number(entry);
-        const std::uint64_t count = number(entry + 4);
-        if (count > kind.max) fail("{} {}, at most {} are possible", count, kind.name, kind.max);
-        if (at_ > file_.size() || count * kind.bytes() > file_.size() - at_)
-            fail("its {} are not inside the file", kind.name);
-        return static_cast<std::size_t>(count);
-    }
-
-    std::size_t place(std::size_t i, reg r) const {
-        return at_ + i * kind_of(now_).bytes() + begin_of(r) - begin_of(kind_of(now_).first);
-    }
-    std::uint32_t field(std::size_t i, reg r) const {
-        return static_cast<std::uint32_t>(number(place(i, r)));
-    }
-    std::uint32_t below(std::size_t i, reg r, std::uint64_t bound, std::string_view noun) const {
-        const std::uint32_t value = field(i, r);
-        if (value >= bound)
-            fail("{} {}: {} is {}, expected less than {}", kind_of(now_).name, i, noun, value,
-                 bound);
-        return value;
-    }
-    std::uint32_t core(std::size_t i, reg r) const { return below(i, r, set_.cores, "core"); }
-
-    std::string string(std::size_t i, reg r, std::size_t max = max_name_bytes) const {
-        const std::uint32_t entry =
-            begin_of(reg::table_offset) + 8 * static_cast<unsigned>(table::strings);
-        const std::uint64_t base = number(entry), size = number(entry + 4), at = field(i, r);
-        if (base > file_.size() || size > file_.size() - base || at >= size)
-            fail("{} {}: its name is outside the strings", kind_of(now_).name, i);
-        // Records may share a string, so its length is limited before it is copied.
-        const auto rest = file_.subspan(base + at, std::min<std::uint64_t>(size - at, max + 1));
-        const auto end = std::ranges::find(rest, std::uint8_t{0});
-        if (end == rest.end())
-            fail("{} {}: its name does not end within {} bytes", kind_of(now_).name, i, max);
-        return {rest.begin(), end};
-    }
-
-    void read_stream(std::size_t i) {
-        stream s;
-        s.core = core(i, reg::stream_core);
-        s.engine = static_cast<engine>(below(i, reg::stream_engine, engine_count, "engine"));
-        for (const stream& other : set_.streams)
-            if (other.core == s.core && other.engine == s.engine)
-                fail("two streams for engine {} of core {}", name_of(*s.engine), s.core);
-        const std::uint64_t offset = field(i, reg::stream_offset),
-                            size = std::uint64_t{field(i, reg::stream_words)} * word_bytes;
-        if (offset % word_bytes != 0 || offset > file_.size() || size > file_.size() - offset)
-            fail("stream {}: its words are not inside the file", i);
-        stream_bytes_ += size;
-        if (stream_bytes_ > file_.size()) fail("stream {}: it shares words with another one", i);
-        const auto words = file_.subspan(offset, size);
-        s.words.assign(words.begin(), words.end());
-        set_.streams.push_back(std::move(s));
-    }
-
-    void read_tensor(std::size_t i) {
-        tensor t;
-        t.name = string(i, reg::tensor_name);
-        t.type = static_cast<numerics::element>(
-            below(i, reg::tensor_type, numerics::all_element_kinds, "type"));
-        t.role = static_cast<tensor_role>(below(i, reg::tensor_role, 4, "role"));
-        t.core = core(i, reg::tensor_core);
-        t.alignment = field(i, reg::tensor_alignment);
-        if (!std::has_single_bit(t.alignment))
-            fail("tensor {}: its alignment is no power of two", i);
-        const std::uint32_t rank = below(i, reg::tensor_rank, max_tensor_rank + 1, "rank");
-        std::uint64_t bytes = size_of(t.type);
-        for (std::uint32_t d = 0; d < rank; ++d) {
-            t.shape.push_back(static_cast<std::uint32_t>(
-                number(place(i, reg::tensor_dimension) + 4 * std::size_t{d})));
-            // Each factor is limited before the multiplication.
-            if (t.shape.back() == 0 || t.shape.back() > (max_tensor_bytes - 1) / bytes)
-                fail("tensor {}: expected 1 byte to 1 TiB", i);
-            bytes *= t.shape.back();
-        }
-        set_.tensors.push_back(std::move(t));
-    }
-
-    void read_transfer(std::size_t i) {
-        transfer t;
-        t.name = string(i, reg::transfer_name);
-        t.core = core(i, reg::transfer_core);
-        t.queue = below(i, reg::transfer_queue, transfer_queues, "queue");
-        t.engines = static_cast<std::uint16_t>(
-            below(i, reg::transfer_engines, 1 << dma_engines_of_core, "map of engines"));
-        t.semaphore_core = core(i, reg::transfer_semaphore_core);
-        if (field(i, reg::transfer_semaphore) != no_semaphore)
-            t.semaphore =
-                static_cast<std::uint8_t>(below(i, reg::transfer_semaphore, 256, "semaphore"));
-        t.rows = field(i, reg::transfer_rows);
-        t.blocks = field(i, reg::transfer_blocks);
-        t.bytes = field(i, reg::transfer_bytes);
-        for (std::size_t n = 0; n < 2; ++n) {
-            transfer_side& s = t.sides[n];
-            const std::size_t base = place(i, reg::transfer_side_kind) + n * 32;
-            const std::uint64_t kind = number(base), object = number(base + 4);
-            const std::size_t objects = kind == 0 ? set_.tensors.size() : set_.cores;
-            if (kind > 2 || object >= objects) fail("transfer {}: side {} is not known", i, n);
-            s.kind = static_cast<transfer_side::memory>(kind);
-            s.object = static_cast<std::uint32_t>(object);
-            s.offset = number(base + 8, 8);
-            s.row = number(base + 16, 8);
-            s.block = number(base + 24, 8);
-        }
-        set_.transfers.push_back(std::move(t));
-    }
-
-    void read_relocation(std::size_t i) {
-        relocation r;
-        r.stream = below(i, reg::relocation_stream, set_.streams.size(), "stream");
-        r.word = below(i, reg::relocation_word, set_.streams[r.stream].words.size() / word_bytes,
-                       "word");
-        r.byte = below(i, reg::relocation_byte, word_bytes - 7, "byte");
-        r.kind = static_cast<relocation::target>(below(i, reg::relocation_kind, 6, "kind"));
-        r.core = core(i, reg::relocation_core);
-        r.object = field(i, reg::relocation_object);
-        if (r.kind == relocation::target::tensor)
-            below(i, reg::relocation_object, set_.tensors.size(), "tensor");
-        r.addend = number(place(i, reg::relocation_addend_lo), 8);
-        set_.relocations.push_back(r);
-    }
-
-    void read_lines() {
-        const std::size_t count = begin(table::lines);
-        std::size_t words = 0, i = 0;
-        for (const stream& s : set_.streams) words += s.words.size() / word_bytes;
-        if (count == 0) return;
-        if (count != words) fail("{} lines of {} words", count, words);
-        for (stream& s : set_.streams)
-            for (std::size_t w = 0; w < s.words.size() / word_bytes; ++w, ++i) {
-                const std::uint32_t file = field(i, reg::line) >> 24;
-                if (file >= set_.files.size()) fail("word {}: there is no file {}", i, file);
-                s.lines.push_back(static_cast<int>(field(i, reg::line) & 0xffffff));
-                s.files.push_back(static_cast<std::uint8_t>(file));
-            }
-    }
-
-    std::span<const std::uint8_t> file_;
-    program_set set_;
-    std::uint64_t stream_bytes_ = 0;
-    table now_{};
-    std::size_t at_ = 0;
-};
+relocation relocation_of(const set_relocation& from) {
+    return {from.stream, from.word,   from.byte,  static_cast<relocation::target>(from.target),
+            from.core,   from.object, from.addend};
+}
 
 }  // namespace
 
@@ -465,7 +310,27 @@ std::vector<std::uint8_t> write_program_set(const program_set& set) {
 }
 
 program_set read_program_set(std::span<const std::uint8_t> file) {
-    return file_reader(file).read();
+    ::program_set read;
+    char why[256];
+    if (trn_set_read(file.data(), file.size(), nullptr, &read, why, sizeof why) != SET_OK)
+        throw program_set_error(fmt::format("program set: {}", why));
+    const std::unique_ptr<::program_set, decltype(&trn_set_free)> owner(&read, trn_set_free);
+    program_set set;
+    if (read.generation != 0) set.generation = static_cast<isa::generation>(read.generation);
+    set.cores = read.cores;
+    for (const auto& each : std::span(read.streams, read.stream_count))
+        set.streams.push_back(stream_of(read, each));
+    for (const auto& each : std::span(read.tensors, read.tensor_count))
+        set.tensors.push_back(tensor_of(each));
+    for (const auto& each : std::span(read.transfers, read.transfer_count))
+        set.transfers.push_back(transfer_of(each));
+    for (const auto& each : std::span(read.relocations, read.relocation_count))
+        set.relocations.push_back(relocation_of(each));
+    for (const auto& each : std::span(read.semaphores, read.semaphore_count))
+        set.semaphores.push_back(
+            {static_cast<std::uint16_t>(each.core), static_cast<std::uint16_t>(each.index)});
+    set.files.assign(read.files, read.files + read.file_count);
+    return set;
 }
 
 }  // namespace trn::isa

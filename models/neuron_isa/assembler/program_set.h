@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "models/neuron_isa/assembler/program_set_regs.h"
 #include "models/neuron_isa/instructions/instruction.h"
+#include "models/neuron_isa/program_set/program_set_regs.h"
 
 /// Programs of one or more NeuronCores, and the objects that a loader must prepare for them.
 /// program_set.regs.yaml defines the file format; doc/programs.md explains it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary program sets, as files and as texts. Assembler and loader accept a file or refuse it
-// with a message; the assembler accepts all files that the loader accepts. A text has errors, or is
+// Arbitrary program sets, as files and as texts. The reader accepts a file or refuses it with a
+// message; for any chip it accepts all files that it accepts for one. A text has errors, or is
 // assembled to a set whose disassembly yields the same set again.
 #include <cstdio>
 #include <cstdlib>
@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "models/neuron_isa/assembler/assembler.h"
+#include "models/neuron_isa/program_set/program_set.h"
 #include "platform/framework/config/diagnostics.h"
 #include "tests/support/fuzz.h"
-
-extern "C" {
-#include "sw-stubs/programs/program_set.h"
-}
 
 namespace {
 
@@ -73,11 +70,7 @@ set_fault read_as_loader(const std::vector<std::uint8_t>& file, unsigned generat
     const set_fault fault = trn_set_read(file.data(), file.size(), &limits, &set, why, sizeof why);
     if (fault != SET_OK && why[0] == 0) wrong("refused without a sentence");
     if (fault == SET_OK)
-        for (std::uint32_t n = 0; n < set.stream_count; ++n) {
-            const char* name = nullptr;
-            std::uint32_t line = 0;
-            trn_set_source(&set, &set.streams[n], 0, &name, &line);
-        }
+        for (std::uint32_t n = 0; n < set.stream_count; ++n) trn_set_line(&set, &set.streams[n], 0);
     trn_set_free(&set);
     return fault;
 }

@@ -422,7 +422,7 @@ TEST(Assembler, ProgramSetRepeatsNeitherLongNamesNorWords) {
     auto changed = file;
     *std::ranges::search(changed, name).end() = 'x';  // the byte that ends the name
     EXPECT_THAT([&] { read_program_set(changed); },
-                testing::ThrowsMessage<program_set_error>(HasSubstr("within 63 bytes")));
+                testing::ThrowsMessage<program_set_error>(HasSubstr("has over 63 bytes")));
     // Both streams (records of 16 bytes: core, engine, words, offset) have the words of both.
     changed = file;
     changed[136] = changed[152] = 42;
@@ -451,6 +451,40 @@ TEST(Assembler, AProgramSetWithBadNumbersIsRefused) {
     EXPECT_THROW(read_program_set(with(143, 0x80)), program_set_error);  // offset
     file.resize(70);
     EXPECT_THROW(read_program_set(file), program_set_error);
+}
+
+/// What a loader refuses on every chip (doc/models/neuron_isa/program_set.md).
+TEST(Assembler, AProgramSetThatNoChipCanRunIsRefused) {
+    const auto sound = assemble_set(R"(.tensor x fp32 [2, 64] in
+.transfer load x -> sbuf[0:2, 0] S[4]
+.engine sync
+write @S[5].4=1 @control.vector.4=2
+write @cc[1].4=1 @program.sync.4=2
+halt
+)",
+                                    "text");
+    EXPECT_NO_THROW(read_program_set(write_program_set(sound)));
+    const auto expect_refused = [&](const char* words, auto change) {
+        auto set = sound;
+        change(set);
+        EXPECT_THAT([&] { read_program_set(write_program_set(set)); },
+                    testing::ThrowsMessage<program_set_error>(HasSubstr(words)));
+    };
+    expect_refused("alignment is 2147483648", [](auto& s) { s.tensors[0].alignment = 1u << 31; });
+    expect_refused("moves nothing", [](auto& s) { s.transfers[0].engines = 0; });
+    expect_refused("moves nothing", [](auto& s) { s.transfers[0].rows = 0; });
+    expect_refused("moves nothing", [](auto& s) { s.transfers[0].blocks = 0; });
+    expect_refused("moves nothing", [](auto& s) { s.transfers[0].bytes = 0; });
+    expect_refused("source is outside the tensor",
+                   [](auto& s) { s.transfers[0].sides[0].offset = 260; });
+    expect_refused("destination is outside the partitions",
+                   [](auto& s) { s.transfers[0].sides[1].row = 127; });
+    for (std::size_t n = 0; n < sound.relocations.size(); ++n)
+        expect_refused("object is 256", [n](auto& s) { s.relocations[n].object = 256; });
+    auto file = write_program_set(sound);
+    file[0x20 + 8 * 7 + 7] = 1;  // 16 MiB more strings
+    EXPECT_THAT([&] { read_program_set(file); },
+                testing::ThrowsMessage<program_set_error>(HasSubstr("bytes of strings, at most")));
 }
 
 TEST(Assembler, ATensorWhoseSizeWrapsIsRefused) {

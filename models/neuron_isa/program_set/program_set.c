@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "program_set.h"
+#include "models/neuron_isa/program_set/program_set.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "trn/program_set_regs.h"
 
-/* Reader of program set files. Layout: models/neuron_isa/assembler/program_set.regs.yaml. */
+/* Layout: program_set.regs.yaml. */
 
 #define AT(name) TRN_PROGRAM_SET_##name##_OFFSET
 #define HEADER_BYTES 128u
@@ -110,7 +110,7 @@ static bool read_header(reader* r) {
     r->set->generation = get(r->file + AT(GENERATION));
     if (r->set->generation == 1 || r->set->generation > 4)
         return fail(r, SET_DAMAGED, "generation %u", r->set->generation);
-    if (r->set->generation != 0 && r->set->generation != r->limits->generation)
+    if (r->limits && r->set->generation != 0 && r->set->generation != r->limits->generation)
         return fail(r, SET_OTHER_GENERATION, "made for generation v%u, this chip is v%u",
                     r->set->generation, r->limits->generation);
     r->set->cores = get(r->file + AT(CORES));
@@ -214,10 +214,10 @@ static bool reaches(uint64_t* at, uint64_t count, uint64_t stride, uint64_t end)
 
 static void check_side(reader* r, const set_transfer* t, const set_side* s) {
     const bool is_tensor = s->memory == SET_TENSOR;
-    uint64_t end = 0, at = s->offset;
+    uint64_t end = UINT64_MAX, at = s->offset;
     if (is_tensor)
         end = r->set->tensors[s->object].bytes;
-    else
+    else if (r->limits)
         end = s->memory == SET_SBUF ? r->limits->sbuf_partition_bytes
                                     : r->limits->psum_partition_bytes;
     bool inside = at <= end && reaches(&at, t->blocks - 1, s->block, end) &&
@@ -272,8 +272,10 @@ static void read_relocations(reader* r) {
         x->byte = below(r, RELOCATIONS, n, AT(RELOCATION_BYTE), SET_WORD_BYTES - 7, "byte");
         x->target = (set_target)below(r, RELOCATIONS, n, AT(RELOCATION_KIND), 6, "kind");
         x->core = below(r, RELOCATIONS, n, AT(RELOCATION_CORE), r->set->cores, "core");
-        const uint32_t objects[] = {r->set->tensor_count,        256,        SET_ENGINES, 1,
-                                    r->limits->collective_cores, SET_ENGINES};
+        const uint32_t collective_cores =
+            r->limits ? r->limits->collective_cores : SET_COLLECTIVE_CORES;
+        const uint32_t objects[] = {r->set->tensor_count, 256,        SET_ENGINES, 1,
+                                    collective_cores,     SET_ENGINES};
         x->object = below(r, RELOCATIONS, n, AT(RELOCATION_OBJECT), objects[x->target], "object");
         x->addend = wide_field(r, RELOCATIONS, n, AT(RELOCATION_ADDEND_LO));
     }
@@ -340,14 +342,10 @@ uint32_t trn_set_count_bits(uint32_t map) {
     return count;
 }
 
-bool trn_set_source(const program_set* set, const set_stream* stream, uint32_t pc,
-                    const char** file, uint32_t* line) {
-    if (!set->lines || pc >= stream->words) return false;
-    const uint32_t entry = get(set->lines + 4 * ((uint64_t)stream->first_line + pc));
-    if (TRN_PROGRAM_SET_LINE_NUMBER_GET(entry) == 0) return false;
-    *file = set->files[TRN_PROGRAM_SET_LINE_FILE_GET(entry)];
-    *line = TRN_PROGRAM_SET_LINE_NUMBER_GET(entry);
-    return true;
+set_line trn_set_line(const program_set* set, const set_stream* stream, uint32_t word) {
+    if (!set->lines || word >= stream->words) return (set_line){0, 0};
+    const uint32_t entry = get(set->lines + 4 * ((uint64_t)stream->first_line + word));
+    return (set_line){TRN_PROGRAM_SET_LINE_FILE_GET(entry), TRN_PROGRAM_SET_LINE_NUMBER_GET(entry)};
 }
 
 uint32_t trn_set_type_bytes(uint32_t type) {

@@ -8,13 +8,19 @@
 
 #include "trn/program_set_regs.h"
 
-/* Program set files (doc/models/neuron_isa/program_set.md) as structures. Files are untrusted:
- * after trn_set_read all values of the structures are within their bounds. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Program set files (doc/models/neuron_isa/program_set.md) as structures, for the assembler and for
+ * loaders on a host. Files are untrusted: after trn_set_read all values of the structures are
+ * within their bounds. */
 
 #define SET_MAX_CORES 8u
 #define SET_ENGINES 5u
 #define SET_MAX_RANK 8u
 #define SET_DMA_ENGINES 16u
+#define SET_COLLECTIVE_CORES 3u /* of a core, at most */
 #define SET_QUEUES 13u
 #define SET_NO_SEMAPHORE UINT32_MAX
 #define SET_WORD_BYTES 64u
@@ -84,7 +90,7 @@ typedef struct program_set {
     const char** files;
 } program_set;
 
-/* Limits of the chip for the values in a file. */
+/* Limits of a chip for the values in a file. */
 typedef struct set_limits {
     uint32_t generation;
     uint64_t sbuf_partition_bytes, psum_partition_bytes;
@@ -93,7 +99,8 @@ typedef struct set_limits {
 
 typedef enum set_fault { SET_OK = 0, SET_DAMAGED, SET_OTHER_GENERATION, SET_NO_MEMORY } set_fault;
 
-/* Reads and checks a file. On a fault fills `why` (of `why_bytes`) and leaves *set empty. */
+/* Reads and checks a file; `limits` NULL: for any chip. On a fault fills `why` (of `why_bytes`) and
+ * leaves *set empty. */
 set_fault trn_set_read(const void* bytes, uint64_t size, const set_limits* limits, program_set* set,
                        char* why, size_t why_bytes);
 void trn_set_free(program_set* set);
@@ -101,11 +108,18 @@ void trn_set_free(program_set* set);
 /* First row of the n-th of a transfer's `count` engines. */
 uint32_t trn_set_first_row(const set_transfer* t, uint32_t n, uint32_t count);
 uint32_t trn_set_count_bits(uint32_t map);
-/* Source of a word; false: unknown. */
-bool trn_set_source(const program_set* set, const set_stream* stream, uint32_t pc,
-                    const char** file, uint32_t* line);
+/* Source of a word. */
+typedef struct set_line {
+    uint32_t file;   /* index in `files` */
+    uint32_t number; /* 0: unknown */
+} set_line;
+set_line trn_set_line(const program_set* set, const set_stream* stream, uint32_t word);
 
 /* Bytes of an element by type; 0: unknown. */
 uint32_t trn_set_type_bytes(uint32_t type);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
