@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "platform/app/trnctl/sessions.h"
 #include "platform/framework/command_line/completion.h"
 #include "platform/framework/config/wildcards.h"
+#include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
 
@@ -73,8 +77,7 @@ names of_platform(const cli::unfinished_line& line) {
     return {};
 }
 
-}  // namespace
-
+/// What the last word of an unfinished command line can be.
 names completions(cli::command& app, std::string_view text) {
     const auto line = cli::read_unfinished(app, text);
     const auto& typed = line.typed;
@@ -92,6 +95,28 @@ names completions(cli::command& app, std::string_view text) {
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());
     return all;
+}
+
+struct completion_options {
+    std::string shell = {}, line = {};
+};
+
+}  // namespace
+
+void add_completion(cli::command& app) {
+    const auto options = std::make_shared<completion_options>();
+    auto* command = app.add_subcommand("completion", "a script that lets bash complete words");
+    command->add_option("shell", options->shell, "bash")
+        ->required()
+        ->transform(cli::one_of({"bash"}));
+    command->examples({{"trnctl completion bash", "prints it"},
+                       {"trnctl completion bash > trnctl.bash", "for `source trnctl.bash`"}});
+    command->add_option("--line", options->line,
+                        "used by the script: print what the last word can be");
+    command->callback([options, &app] {
+        if (options->line.empty()) return print("{}", cli::bash_completion("trnctl"));
+        for (const auto& word : completions(app, options->line)) print("{}\n", word);
+    });
 }
 
 }  // namespace trn

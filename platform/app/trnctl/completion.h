@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "platform/framework/command_line/options.h"
 
 namespace trn {
 
-/// What the last word of an unfinished command line can be: subcommands and options of `app`; and
-/// with --connect names of the platform, such as those of modules and their faults. "NAME=" for
-/// arguments.
-std::vector<std::string> completions(cli::command& app, std::string_view line);
+/// completion: prints the script that a shell reads; with a line, what its last word can be:
+/// subcommands and options of `app`, and with --connect names of the platform, such as those of
+/// modules and their faults. "NAME=" for arguments.
+void add_completion(cli::command& app);
 
 }  // namespace trn
