@@ -237,19 +237,6 @@ option* command::add_flag_callback(const std::string& name, std::function<void()
     return own(wrapped_.add_flag_callback(name, std::move(runs), description));
 }
 
-std::vector<std::string> command::subcommands() const {
-    std::vector<std::string> names;
-    for (const auto* one : std::as_const(wrapped_).get_subcommands({}))
-        names.push_back(one->get_name());
-    return names;
-}
-
-std::string command::about_subcommand(const std::string& name) const {
-    const auto all =
-        wrapped_.get_subcommands([&](const auto* one) { return one->get_name() == name; });
-    return all.empty() ? "" : all.front()->get_description();
-}
-
 std::vector<std::string> command::words(const std::set<std::string>& without) const {
     std::vector<std::string> words, options;
     for (const auto* option : wrapped_.get_options()) {

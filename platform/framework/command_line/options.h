@@ -109,10 +109,6 @@ public:
     /// Shown at the end of --help. A line that ends with " &" runs in the background.
     command* examples(std::initializer_list<example> all);
 
-    std::vector<std::string> subcommands() const;
-    /// What the subcommand of this name does; "" if there is none.
-    std::string about_subcommand(const std::string& name) const;
-
     /// The options given on the command line as words of another one, except those in `without`.
     std::vector<std::string> words(const std::set<std::string>& without) const;
 

@@ -26,23 +26,22 @@ void open_standard_streams() {
     if (opened >= 0) close(opened);
 }
 
+// Blocks below 4 MiB, such as the memories of management processors, are part of the heap, since
+// only blocks of their own that are longer than a huge page get one. CMakePresets.json sets the
+// same for tests.
+constexpr auto tunables = "GLIBC_TUNABLES",
+               huge_pages = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304";
+
 /// The C library reads its tunables before main(), so the program must be started again. The
 /// variable is removed for programs that this one starts.
 void ask_for_huge_pages(char** argv) {
-    // Blocks below 4 MiB, such as the memories of management processors, are part of the heap,
-    // since only blocks of their own that are longer than a huge page get one. CMakePresets.json
-    // sets the same for tests.
-    constexpr auto name = "GLIBC_TUNABLES",
-                   ours = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304";
-    const char* const set = getenv(name);
+    const char* const set = getenv(tunables);
     if (set == nullptr) {
         std::error_code unknown;
         const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
-        setenv(name, ours, 1);
-        execv(program.c_str(), argv);  // on failure, continue with small pages
-        unsetenv(name);
-    } else if (set == std::string_view(ours)) {
-        unsetenv(name);
+        exec_simulator(program.c_str(), argv);  // on failure, continue with small pages
+    } else if (set == std::string_view(huge_pages)) {
+        unsetenv(tunables);
     }
 }
 
@@ -59,6 +58,15 @@ bool has_stack() {
 }
 
 }  // namespace
+
+void exec_simulator(const char* program, char** argv) {
+    const bool chosen_by_user = getenv(tunables) != nullptr;
+    if (!chosen_by_user) setenv(tunables, huge_pages, 1);
+    execvp(program, argv);
+    const int why = errno;
+    if (!chosen_by_user) unsetenv(tunables);
+    errno = why;
+}
 
 int run_program(int argc, char** argv) {
     open_standard_streams();

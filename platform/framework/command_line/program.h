@@ -10,4 +10,8 @@ namespace trn {
 /// and costs no memory, since the heap is dense. A user's GLIBC_TUNABLES is not changed.
 int run_program(int argc, char** argv);
 
+/// Replaces this process by a program that calls run_program(), which then need not start again.
+/// `program`: a path, or a name to search in PATH. Returns on failure, with errno.
+void exec_simulator(const char* program, char** argv);
+
 }  // namespace trn

@@ -88,6 +88,39 @@ TEST_F(CommandLine, HelpOfAnUnknownSubcommandIsAnError) {
     expect(trnvp + " help run", 0, "trnvp run --help lists its options");
 }
 
+TEST_F(CommandLine, CommandsOfOtherProgramsAreFoundBesideTrnvpAndInPath) {
+    const std::string alone = folder_ / "trnvp", link = folder_ / "link";
+    std::filesystem::copy_file(TRNVP, alone);
+    std::filesystem::create_symlink(TRNVP, link);
+    const auto build = std::filesystem::path(TRNVP).parent_path().string();
+    const auto in_path = "PATH=" + build + ":$PATH; ";
+    const auto help = run(trnvp + " test --help");
+    EXPECT_THAT(help.output, HasSubstr("Usage: trnvp test [OPTIONS]"));
+    for (const auto& command : {link + " test", in_path + "trnvp test", in_path + alone + " test",
+                                build + "/trnvp-test", "cd " + build + "; ./trnvp --help test"})
+        expect(command + " --help", help.status, help.output);
+    EXPECT_EQ(run(alone + " --help").output, run(trnvp + " --help").output);
+    expect(alone + " tset", 2, "did you mean 'test'?");
+    expect(in_path + alone + " x --jobs 1 test y", 2, "unexpected argument 'x'");
+    expect(in_path + alone + " --jobs 1 test y", 2, "--jobs belongs after 'test'");
+}
+
+TEST_F(CommandLine, MissingProgramOfACommandIsNamedWithItsTarget) {
+    const std::string alone = folder_ / "trnvp";
+    std::filesystem::copy_file(TRNVP, alone);
+    for (const auto& [command, program] :
+         {std::pair("test", "trnvp-test"), std::pair("help", "trnvp-test"),
+          std::pair("report", "trnvp-report"), std::pair("guest", "trnvp-guest")})
+        EXPECT_EQ(run("PATH=/usr/bin:/bin " + alone + " " + command + " --help").output,
+                  "trnvp: '" + std::string(command) + "' needs the program " + program +
+                      ", which is neither in " + folder_.text() +
+                      " nor in PATH: build its target, " + program +
+                      ", or everything (./dev build)\n");
+    expect("PATH=/usr/bin:/bin " + alone + " test x", 2, "trnvp-test");
+    write("trnvp-test", "not a program");
+    expect(alone + " test x", 2, "trnvp: cannot start trnvp-test: Permission denied\n");
+}
+
 TEST_F(CommandLine, StepsSayWhichOptionsTheyIgnore) {
     expect(trnvp + " test --steps --name x -j 2 2>&1 >/dev/null", 0,
            "trnvp: warning: --steps runs nothing and ignores --jobs, --name\n");

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/kind_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+#include <vector>
+
+#include "platform/framework/config/units.h"
+
+namespace trn {
+
+namespace {
+
+std::vector<std::string> notes(const parameter& p, const kind& k) {
+    std::vector<std::string> list{p.type};
+    if (auto limits = to_string(p.bounds, p.dimension); !limits.empty())
+        list.push_back(std::move(limits));
+    list.push_back(p.required ? "required" : "default " + p.show(k.defaults()));
+    return list;
+}
+
+std::vector<std::string> notes(const port& p, const kind& k) {
+    std::vector<std::string> list{std::string(to_string(p.role))};
+    const auto of_default = [&](const port::from_config& from) { return from(k.defaults()); };
+    if (p.count) list.push_back(fmt::format("{} of them", of_default(p.count)));
+    if (p.lines) list.push_back(fmt::format("{} lines", of_default(p.lines)));
+    if (p.size && of_default(p.size) != 0) list.push_back(to_string(bytes{of_default(p.size)}));
+    if (p.ranged) list.push_back("with ranges");
+    if (p.many && (p.role == port_role::initiator || p.role == port_role::target))
+        list.push_back("any number of bindings");
+    if (p.may_be_unbound) list.push_back("may stay unbound");
+    return list;
+}
+
+}  // namespace
+
+std::string kind_text(const kind& k) {
+    std::string out = fmt::format("{}: {}\n", k.name, k.doc);
+    const auto row = [&](const auto& one) {
+        out += fmt::format("  {:24} {}\n  {:24} ({})\n", one.name, one.doc, "",
+                           fmt::join(notes(one, k), ", "));
+    };
+    if (!k.parameters.empty()) out += "\nparameters\n";
+    for (const auto& p : k.parameters) row(p);
+    if (!k.ports.empty()) out += "\nports\n";
+    for (const auto& p : k.ports) row(p);
+    if (!k.statistics.empty()) out += "\nstatistics\n";
+    for (const auto& s : k.statistics)
+        out += fmt::format("  {:24} {}{}\n", s.name, s.doc,
+                           s.unit.empty() ? "" : fmt::format(" ({})", s.unit));
+    if (!k.events.empty()) out += "\ntrace events\n";
+    for (const auto& e : k.events)
+        out += fmt::format("  {:24} {}{}\n", e.name, e.doc,
+                           e.fields.empty() ? "" : fmt::format(" ({})", e.fields));
+    return out;
+}
+
+}  // namespace trn

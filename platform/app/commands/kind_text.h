@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "platform/framework/netlist/kind.h"
+
+namespace trn {
+
+/// Parameters, ports, statistics and events of a kind, for a terminal.
+std::string kind_text(const kind& k);
+
+}  // namespace trn
