@@ -12,15 +12,12 @@
 #include <vector>
 
 #include "models/cards/nvme/controller/nvme_controller.h"
+#include "platform/framework/process/throw_errno.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn {
 
 namespace {
-
-[[noreturn]] void throw_errno(const std::string& operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
-}
 
 /// Copies the bytes [at, end), for which both files have offsets of their own.
 void copy_bytes(int from, int to, off_t at, off_t end) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/framework/netlist/kind.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 namespace trn {
 

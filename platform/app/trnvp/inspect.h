@@ -2,6 +2,7 @@
 #pragma once
 
 #include "platform/framework/command_line/options.h"
+#include "platform/framework/netlist/kinds/kind.h"
 
 namespace trn {
 

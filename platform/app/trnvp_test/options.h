@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "platform/app/hart_option.h"
-#include "platform/app/scenario/selection.h"
+#include "platform/app/scenario/selection/selection.h"
 #include "platform/framework/misuse/policy.h"
 
 namespace trn {
@@ -21,7 +21,7 @@ struct test_options {
     unsigned jobs = 0;
     misuse::choices misuse;
     hart_choice hart;
-    scenario::selection which;
+    scenario::selection selected;
     bool json = false, quiet = false, list = false, digest = false, share = true;
     bool slurm = false, strict = false;
     std::string partition, annotate;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "platform/app/scenario/report.h"
-#include "platform/app/scenario/selection.h"
+#include "platform/app/scenario/results/report.h"
+#include "platform/app/scenario/selection/selection.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/output.h"
 

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/regression/record.h"
-#include "platform/app/scenario/runner.h"
+#include "platform/app/regression/records/record.h"
+#include "platform/app/scenario/results/report.h"
+#include "platform/app/scenario/run/runner.h"
 
 namespace trn {
 

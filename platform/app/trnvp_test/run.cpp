@@ -14,8 +14,8 @@
 
 #include "models/kinds.h"
 #include "platform/app/commands/guarded.h"
-#include "platform/app/regression/record_file.h"
-#include "platform/app/scenario/execution.h"
+#include "platform/app/regression/records/record_file.h"
+#include "platform/app/scenario/run/execution.h"
 #include "platform/app/trnvp_test/first_signal.h"
 #include "platform/app/trnvp_test/output.h"
 #include "platform/framework/config/file.h"
@@ -136,8 +136,8 @@ regression::run_record begin_record(const test_options& chosen, const test_scena
                                               std::chrono::system_clock::now().time_since_epoch())
                                               .count(),
                                .machine = host_name(),
-                               .part = chosen.which.part.index,
-                               .of = chosen.which.part.of,
+                               .part = chosen.selected.part.index,
+                               .parts = chosen.selected.part.count,
                                .whole = all.whole};
     if (with_boards) run.boards = boards_of(chosen, all.mine);
     return run;

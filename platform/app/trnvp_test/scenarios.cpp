@@ -16,10 +16,10 @@
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/app/drawing/topology.h"
 #include "platform/app/platform.h"
-#include "platform/app/regression/durations.h"
-#include "platform/app/regression/run_source.h"
+#include "platform/app/regression/history/durations.h"
+#include "platform/app/regression/history/run_source.h"
 #include "platform/app/report_file.h"
-#include "platform/app/scenario/load.h"
+#include "platform/app/scenario/files/load.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/config/mix_in.h"
@@ -89,7 +89,7 @@ scenario::case_set failed_of(const std::string& source) {
     if (source == test_options::last_results) return scenario::read_failed(scenario::failed_list());
     scenario::case_set failed;
     for (const auto& one : regression::ended_cases(regression::read_run(source)))
-        if (!one.passed) failed.insert(one.what);
+        if (!one.passed) failed.insert(one.tried);
     return failed;
 }
 
@@ -112,15 +112,15 @@ timing_mode timing_of(const test_options& chosen) {
 }
 
 test_scenarios read_scenarios(const test_options& chosen) {
-    auto which = chosen.which;
-    if (!chosen.durations.empty() && which.part.of > 1) {
+    auto wanted = chosen.selected;
+    if (!chosen.durations.empty() && wanted.part.count > 1) {
         const auto known = regression::durations::read(chosen.durations);
         if (!known.empty())
-            which.divide = [known](const auto& all, unsigned shards) {
+            wanted.divide = [known](const auto& all, unsigned shards) {
                 return regression::divide_by_durations(known, all, shards);
             };
     }
-    if (!chosen.rerun_failed.empty()) which.failed = failed_of(chosen.rerun_failed);
+    if (!chosen.rerun_failed.empty()) wanted.failed = failed_of(chosen.rerun_failed);
     try {
         auto all = load_all(chosen.scenarios);
         for (auto& one : all) {
@@ -129,14 +129,14 @@ test_scenarios read_scenarios(const test_options& chosen) {
                 one.text_digest = mix_in(one.text_digest, allowed.text());
         }
         if (chosen.strict) scenario::mistakes_of(all).throw_if_any();
-        if (which.failed) check_has_some(all, *which.failed, chosen.rerun_failed);
-        test_scenarios read{scenario::select(all, which), {}};
-        which.part = {};
-        which.shuffle = {};
+        if (wanted.failed) check_has_some(all, *wanted.failed, chosen.rerun_failed);
+        test_scenarios read{scenario::select(all, wanted), {}};
+        wanted.part = {};
+        wanted.shuffle = {};
         for (const auto& one :
-             which.repeat == 1 && !chosen.which.shuffle && chosen.which.part.of == 1
+             wanted.repeat == 1 && !chosen.selected.shuffle && chosen.selected.part.count == 1
                  ? read.mine
-                 : scenario::select(all, which))
+                 : scenario::select(all, wanted))
             read.whole.push_back(regression::run_identity(one));
         return read;
     } catch (const std::invalid_argument& wrong) {

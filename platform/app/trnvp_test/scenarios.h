@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/regression/record.h"
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/regression/records/record.h"
+#include "platform/app/scenario/language/scenario.h"
 #include "platform/app/trnvp_test/options.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 

@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "platform/app/commands/guarded.h"
-#include "platform/app/regression/merge.h"
-#include "platform/app/regression/record_file.h"
-#include "platform/app/regression/slurm_client.h"
+#include "platform/app/regression/comparison/merge.h"
+#include "platform/app/regression/records/record_file.h"
+#include "platform/app/regression/slurm/slurm_client.h"
 #include "platform/app/report_file.h"
-#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/results/report.h"
 #include "platform/app/trnvp_test/first_signal.h"
 #include "platform/app/trnvp_test/output.h"
 #include "platform/framework/config/file.h"
@@ -128,7 +128,7 @@ slurm_run::slurm_run(const test_options& chosen, const test_scenarios& all)
     const auto count = static_cast<unsigned>(
         std::min<std::size_t>({wanted, max_tasks, std::max<std::size_t>(all.mine.size(), 1)}));
     folder_ = make_folder(chosen.report);
-    progress_.of = all.mine.size();
+    progress_.total = all.mine.size();
     std::vector<unsigned> parts;
     for (unsigned part = 1; part <= count; ++part) {
         shards_.push_back({part});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/app/regression/record.h"
+#include "platform/app/regression/records/record.h"
 #include "platform/app/trnvp_test/options.h"
 #include "platform/app/trnvp_test/scenarios.h"
 

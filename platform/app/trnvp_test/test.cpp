@@ -18,22 +18,21 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
-#include "platform/app/regression/annotate_option.h"
-#include "platform/app/regression/durations.h"
-#include "platform/app/regression/fields.h"
-#include "platform/app/regression/html_report.h"
-#include "platform/app/regression/junit.h"
-#include "platform/app/regression/merged_fidelity.h"
-#include "platform/app/regression/record_file.h"
-#include "platform/app/regression/report_folder.h"
-#include "platform/app/regression/write_one.h"
+#include "platform/app/regression/history/durations.h"
+#include "platform/app/regression/pages/annotate_option.h"
+#include "platform/app/regression/pages/html_report.h"
+#include "platform/app/regression/pages/junit.h"
+#include "platform/app/regression/pages/merged_fidelity.h"
+#include "platform/app/regression/pages/report_folder.h"
+#include "platform/app/regression/pages/write_one.h"
+#include "platform/app/regression/records/fields.h"
+#include "platform/app/regression/records/record_file.h"
 #include "platform/app/report_file.h"
-#include "platform/app/scenario/load.h"
-#include "platform/app/scenario/schema.h"
-#include "platform/app/scenario/selection.h"
-#include "platform/app/scenario/step_document.h"
-#include "platform/app/scenario/step_kinds.h"
-#include "platform/app/scenario/steps.h"
+#include "platform/app/scenario/files/load.h"
+#include "platform/app/scenario/files/schema.h"
+#include "platform/app/scenario/files/step_document.h"
+#include "platform/app/scenario/selection/selection.h"
+#include "platform/app/scenario/steps/step_kinds.h"
 #include "platform/app/trnvp_test/first_signal.h"
 #include "platform/app/trnvp_test/options.h"
 #include "platform/app/trnvp_test/run.h"
@@ -51,7 +50,7 @@ namespace fs = std::filesystem;
 
 /// Adds this run to the history and returns the history; empty without a folder.
 regression::history add_to_history(const fs::path& folder, const regression::run_record& run) {
-    if (folder.empty() || run.of > 1) return {};
+    if (folder.empty() || run.parts > 1) return {};
     regression::history::add(folder, run);
     auto past = regression::history::read(folder);
     for (const auto& problem : past.problems())
@@ -118,9 +117,9 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     lost += write_one(chosen.junit, [&] { return regression::to_junit(run); });
     lost += write_one(chosen.html, [&] { return regression::to_html(run, past); });
     // A shard writes only its record; `trnvp report merge` makes the reports.
-    if (!chosen.report.empty() && run.of == 1) lost += write_reports(chosen.report, run, past);
+    if (!chosen.report.empty() && run.parts == 1) lost += write_reports(chosen.report, run, past);
     // A shard must not change the file by which other shards divide the scenarios.
-    if (!chosen.durations.empty() && run.of == 1)
+    if (!chosen.durations.empty() && run.parts == 1)
         attempt([&] { regression::update_durations(chosen.durations, run); });
     lost += annotate(chosen.annotate, run, chosen.report);
     if (chosen.slurm) lost += write_merged(chosen, run);
@@ -175,7 +174,7 @@ void check_combinations(const test_options& chosen) {
     if (!chosen.slurm) return;
     const std::pair<const char*, bool> refused[]{{"--trace", !chosen.trace.empty()},
                                                  {"--vcd", !chosen.vcd.empty()},
-                                                 {"--shard", chosen.which.part.of > 1},
+                                                 {"--shard", chosen.selected.part.count > 1},
                                                  {"--until-fail", chosen.until_fail},
                                                  {"--rerun-failed", !chosen.rerun_failed.empty()}};
     for (const auto& [option, given] : refused)
@@ -309,14 +308,14 @@ void add_test(cli::command* c, int& status) {
         ->transform(cli::one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_flag("-q,--quiet", chosen->quiet, "print a line for each failure and the sums only");
-    c->add_option("--name", chosen->which.names,
+    c->add_option("--name", chosen->selected.names,
                   "only the scenario of this name, as --list has it; * and ? for several");
-    c->add_option("--tag", chosen->which.tags,
+    c->add_option("--tag", chosen->selected.tags,
                   "only scenarios with one of these tags; !TAG: without");
     c->add_option_function<std::string>(
         "-k,--matching",
         [chosen](const auto& text) {
-            chosen->which.matching =
+            chosen->selected.matching =
                 refusing([&] { return scenario::selection_expression::parse(text); });
         },
         "only scenarios whose name, tags or file have these words: 'copies and not gen2'");
@@ -324,23 +323,24 @@ void add_test(cli::command* c, int& status) {
          "--where",
          [chosen](const auto& texts) {
              for (const auto& text : texts)
-                 chosen->which.where.push_back(
+                 chosen->selected.where.push_back(
                      refusing([&] { return scenario::where_clause::parse(text); }));
          },
          "KEY=VALUE: only scenarios with this parameter of their matrix, board, tag or file")
         ->allow_extra_args(false);
-    add_parsed(*c, "--shard", "I/N", "I/N: one of N equal parts, for N machines",
-               [chosen](const auto& text) { chosen->which.part = scenario::shard::parse(text); });
+    add_parsed(
+        *c, "--shard", "I/N", "I/N: one of N equal parts, for N machines",
+        [chosen](const auto& text) { chosen->selected.part = scenario::shard::parse(text); });
     c->add_option(
         "--durations", chosen->durations,
         "balance shards by the durations in this file; a run that is no shard adds its own");
     add_parsed(
         *c, "--seeds", "FIRST..LAST",
         "run each with all these seeds instead of its own, as one row of the reports",
-        [chosen](const auto& text) { chosen->which.seeds = scenario::seed_range::parse(text); });
-    c->add_option("--repeat", chosen->which.repeat, "run each so often")
+        [chosen](const auto& text) { chosen->selected.seeds = scenario::seed_range::parse(text); });
+    c->add_option("--repeat", chosen->selected.repeat, "run each so often")
         ->check(cli::in_range(1u, 10'000u));
-    c->add_option("--shuffle", chosen->which.shuffle, "in an order drawn with this seed");
+    c->add_option("--shuffle", chosen->selected.shuffle, "in an order drawn with this seed");
     c->add_flag(
         "--rerun-failed", chosen->rerun_failed,
         "only what failed when it last ran; --rerun-failed=RECORD: what failed in this record");

@@ -6,21 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
+#include "platform/framework/process/throw_errno.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-[[noreturn]] void fail(const fs::path& path) {
-    throw std::system_error(errno, std::generic_category(), path.string());
-}
-
-}  // namespace
 
 void make_private_folder(const fs::path& folder) {
     std::error_code unreadable;
@@ -31,18 +23,18 @@ void make_private_folder(const fs::path& folder) {
     const int why = errno == EEXIST ? ENOTDIR : errno;
     if (fs::is_directory(folder, unreadable)) return;  // made meanwhile
     errno = why;
-    fail(folder);
+    throw_errno(folder.string());
 }
 
 void write_private_file(const fs::path& file, std::string_view bytes) {
-    if (unlink(file.c_str()) != 0 && errno != ENOENT) fail(file);
+    if (unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno(file.string());
     constexpr int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const unique_fd out(open(file.c_str(), how, S_IRUSR | S_IWUSR));
-    if (!out) fail(file);
+    if (!out) throw_errno(file.string());
     while (!bytes.empty()) {
         const auto done = write(out.get(), bytes.data(), bytes.size());
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) fail(file);
+        if (done < 0) throw_errno(file.string());
         bytes.remove_prefix(static_cast<std::size_t>(done));
     }
 }

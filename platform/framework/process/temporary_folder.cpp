@@ -4,17 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <system_error>
+
+#include "platform/framework/process/throw_errno.h"
 
 namespace trn {
 
 namespace {
-
-[[noreturn]] void throw_errno(const std::string& operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
-}
 
 /// Starts a shell that leads a process group and reads `input`. The scripts ignore SIGINT and
 /// SIGTERM, which reach all processes of a terminal or a cluster's job: they run until this process

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "platform/framework/process/bound_fork.h"
+#include "platform/framework/process/throw_errno.h"
 
 namespace trn {
 
@@ -35,10 +36,6 @@ constexpr int superseded = 121;
 constexpr std::size_t per_message = 250;
 /// Maximum number of bytes in a message; the smallest send buffers of Linux hold one.
 constexpr std::size_t bytes_per_message = 2048;
-
-[[noreturn]] void cannot(const char* operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
-}
 
 void call(const std::function<void()>& hook) {
     if (hook) hook();
@@ -82,7 +79,7 @@ private:
 /// Both ends of a socket that keeps the borders of messages.
 std::pair<unique_fd, unique_fd> channel() {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("socketpair");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("socketpair");
     return {unique_fd(ends[0]), unique_fd(ends[1])};
 }
 
@@ -167,7 +164,7 @@ void snapshots::request::send(int socket, part kind, std::span<const int> descri
     ssize_t sent = 0;
     while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
     }
-    if (sent < 0) cannot("cannot pass descriptors");
+    if (sent < 0) throw_errno("cannot pass descriptors");
 }
 
 void snapshots::request::send(int socket, std::span<const int> descriptors) {
@@ -260,7 +257,7 @@ pid_t snapshots::copy_of_this(int report_to) {
         const int why = errno;
         call(around_.in_original);
         errno = why;
-        if (pid < 0) cannot("fork");
+        if (pid < 0) throw_errno("fork");
         return pid;
     }
     try {
@@ -280,7 +277,7 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
     const signals_held for_the_copy;
     const auto held = signals_held::set();
     unique_fd signals(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!signals) cannot("signalfd");
+    if (!signals) throw_errno("signalfd");
     if (const pid_t successor = copy_of_this(theirs.get())) {
         theirs = {};
         try {
@@ -411,7 +408,7 @@ void snapshots::restore(successor next, const json& carry) const {
                                           {"digest", traced.digest},
                                           {"operations", traced.operations},
                                           {"returns", traced.returns}}))
-        cannot("the copy cannot continue");
+        throw_errno("the copy cannot continue");
     expect_report(next.channel_.get());
     _exit(superseded);
 }

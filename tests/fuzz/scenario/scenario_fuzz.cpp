@@ -5,12 +5,12 @@
 #include <systemc>
 
 #include "models/misuse_rules.h"
-#include "platform/app/regression/html_report.h"
-#include "platform/app/regression/junit.h"
-#include "platform/app/scenario/load.h"
-#include "platform/app/scenario/report.h"
-#include "platform/app/scenario/scenario.h"
-#include "platform/app/scenario/selection.h"
+#include "platform/app/regression/pages/html_report.h"
+#include "platform/app/regression/pages/junit.h"
+#include "platform/app/scenario/files/load.h"
+#include "platform/app/scenario/language/scenario.h"
+#include "platform/app/scenario/results/report.h"
+#include "platform/app/scenario/selection/selection.h"
 #include "platform/framework/misuse/allowance_text.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz_yaml.h"

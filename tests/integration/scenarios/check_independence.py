@@ -65,8 +65,11 @@ def traces(folder, options, problems):
     texts = {}
     for number, name in enumerate(listed.stdout.splitlines()):
         file = folder / (f"trace.{number}.txt" if len(found) > 1 else "trace.txt")
-        texts[name.split(maxsplit=1)[1]] = file.read_bytes() if file.exists() else b"no trace"
-        file.unlink(missing_ok=True)
+        if not file.exists():
+            problems.append(f"no trace of {name}")
+            continue
+        texts[name.split(maxsplit=1)[1]] = file.read_bytes()
+        file.unlink()
     for rest in folder.glob("*trace*"):
         problems.append(f"a trace of no scenario: {rest.name}")
         rest.unlink()
@@ -102,6 +105,7 @@ def check(seed, folder):
                 differs = {key: (other.get(key), one) for key, one in expected.items() if other.get(key) != one}
                 problems.append(f"seed {seed}, {scenario_of}, {way}, beside alone: {differs}")
     problems += [f"seed {seed}, {name}: the trace differs" for name, text in alone_texts.items() if grouped_texts.get(name) != text]
+    problems += [f"seed {seed}, {way}: {len(found)} results, {len(alone)} alone" for way, found in ways.items() if len(found) != len(alone)]
     results = [one["status"] for one in alone.values()]
     for rest in folder.glob("*trace*"):
         rest.unlink()

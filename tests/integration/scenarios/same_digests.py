@@ -7,7 +7,6 @@ import pathlib
 import subprocess
 import sys
 
-SKIPPED = 77
 TAGS = ("boot", "dma", "driver", "engines", "fault", "mailbox", "misuse", "neighbour", "registers", "reset", "sync")
 
 
@@ -16,13 +15,14 @@ def digests(trnvp):
     for tag in (*TAGS, "!clients", "!figures"):
         command += ["--tag", tag]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    return {one["name"]: one["trace_digest"] for one in json.loads(done.stdout)}
+    return {(one["file"], one["name"]): one["trace_digest"] for one in json.loads(done.stdout)}
 
 
 if not pathlib.Path(sys.argv[2]).exists():
-    print(f"{sys.argv[2]} is not built")
-    sys.exit(SKIPPED)
+    sys.exit(f"{sys.argv[2]} is missing: ./dev build")
 here, other = map(digests, sys.argv[1:])
-different = [f"{name}: {here[name]} and {other.get(name)}" for name in here if here[name] != other.get(name)]
+different = [
+    f"{': '.join(name)}: {here.get(name)} and {other.get(name)}" for name in sorted(here | other) if here.get(name) != other.get(name)
+]
 print("\n".join(different), f"{len(here)} scenarios, {len(different)} differ", sep="\n")
 sys.exit(len(here) < 80 or len(different) > 0)

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/app/regression/record.h"
+#include "platform/app/regression/records/record.h"
 
 namespace trn::regression::sample {
 
@@ -22,10 +22,10 @@ inline result named(const std::string& name, bool passed = true, double seconds 
     return one;
 }
 
-/// The record of shard `part` of `of`; `whole` lists the names of all runs.
-inline run_record shard(unsigned part, unsigned of, std::vector<std::string> whole,
+/// The record of shard `part` of `parts`; `whole` lists the names of all runs.
+inline run_record shard(unsigned part, unsigned parts, std::vector<std::string> whole,
                         std::vector<result> results) {
-    run_record run{.build = "1 abc", .started = 1000, .machine = "m", .part = part, .of = of};
+    run_record run{.build = "1 abc", .started = 1000, .machine = "m", .part = part, .parts = parts};
     run.boards["chip"] = {"00ff", "<svg></svg>"};
     for (const auto& name : whole) run.whole.push_back("x.yaml\t" + name);
     run.results = std::move(results);

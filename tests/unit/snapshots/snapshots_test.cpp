@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/run/runner.h"
 
 namespace trn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "models/neuron_core/sequencer/engine_settings.h"
+#include "models/neuron_core/sequencer/shared/engine_settings.h"
 #include "models/neuron_isa/program_set/program_set_regs.h"
 
 namespace trn {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/slurm/slurm_client.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "platform/framework/process/child_process.h"
+
+namespace trn::regression {
+
+namespace {
+
+bool is_installed(std::string_view program) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+unsigned number_of(std::string_view text) {
+    unsigned value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+}  // namespace
+
+slurm_client::slurm_client() {
+    for (const auto* program : {"sbatch", "squeue", "scancel", "sinfo"})
+        if (!is_installed(program))
+            throw slurm_error(fmt::format(
+                "--slurm: there is no {} on this machine (Debian: slurm-client)", program));
+}
+
+slurm_client::reply slurm_client::run(const std::vector<std::string>& words) {
+    constexpr std::size_t max_output = std::size_t{64} << 20;
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw std::system_error(errno, std::generic_category(), "pipe");
+    const unique_fd out(ends[0]);
+    unique_fd in(ends[1]);
+    auto process = child_process::start_bound(words, {.output = in.get()});
+    in = unique_fd();
+    reply how{0, {}};
+    std::array<char, 65536> bytes{};
+    for (;;) {
+        const auto count = read(out.get(), bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        if (how.output.size() < max_output)
+            how.output.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    how.status = process.wait().shell_status();
+    return how;
+}
+
+std::string slurm_client::submit(const array& tasks) const {
+    std::vector<std::string> words{"sbatch",
+                                   "--parsable",
+                                   "--no-requeue",
+                                   "--job-name=trnvp",
+                                   fmt::format("--array={}", fmt::join(tasks.tasks, ",")),
+                                   "--output=" + tasks.log.string()};
+    if (!tasks.partition.empty()) words.push_back("--partition=" + tasks.partition);
+    words.push_back(tasks.script.string());
+    const auto how = run(words);
+    if (how.status != 0)
+        throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(how.output)));
+    // The output is "123" or "123;cluster"; site plug-ins may print lines before it.
+    auto text = how.output;
+    while (text.ends_with('\n')) text.pop_back();
+    text = text.substr(text.rfind('\n') + 1);
+    text = text.substr(0, text.find(';'));
+    if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
+        throw slurm_error(fmt::format("sbatch names no job: {}", first_line(how.output)));
+    return text;
+}
+
+std::optional<std::map<slurm_client::task, std::string>> slurm_client::states(
+    const std::vector<std::string>& jobs) const {
+    std::map<task, std::string> all;
+    const auto how = run({"squeue", "--noheader", "--array", "--states=all",
+                          fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
+    // The error for a job that ended more than MinJobAge ago.
+    const bool forgotten = how.output.find("Invalid job id") != how.output.npos;
+    if (how.status != 0 && !forgotten) return std::nullopt;
+    std::istringstream lines(how.output);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string job, number, state;
+        if (words >> job >> number >> state) all[{job, number_of(number)}] = state;
+    }
+    return all;
+}
+
+void slurm_client::cancel(const std::vector<std::string>& jobs) const {
+    std::vector<std::string> words{"scancel"};
+    words.insert(words.end(), jobs.begin(), jobs.end());
+    run(words);
+}
+
+unsigned slurm_client::processors(const std::string& partition) const {
+    std::vector<std::string> words{"sinfo", "--noheader", "--format=%C"};
+    if (!partition.empty()) words.push_back("--partition=" + partition);
+    const auto how = run(words);
+    if (how.status != 0)
+        throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(how.output)));
+    // Each line is "allocated/idle/other/total" for one partition.
+    unsigned most = 0;
+    std::istringstream lines(how.output);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream parts(line);
+        std::string allocated, idle;
+        std::getline(parts, allocated, '/');
+        std::getline(parts, idle, '/');
+        most = std::max(most, number_of(allocated) + number_of(idle));
+    }
+    if (most == 0 && !partition.empty() && how.output.find('/') == how.output.npos)
+        throw slurm_error(fmt::format("Slurm has no partition '{}'", partition));
+    return std::max(most, 1u);
+}
+
+bool has_ended(const std::string& state) {
+    static const std::array ends{"COMPLETED",     "CANCELLED", "FAILED",        "TIMEOUT",
+                                 "NODE_FAIL",     "PREEMPTED", "BOOT_FAIL",     "DEADLINE",
+                                 "OUT_OF_MEMORY", "REVOKED",   "LAUNCH_FAILED", "RECONFIG_FAIL"};
+    return std::ranges::find(ends, state) != ends.end();
+}
+
+bool is_fault_of_node(const std::string& state) {
+    return state == "NODE_FAIL" || state == "PREEMPTED" || state == "BOOT_FAIL";
+}
+
+}  // namespace trn::regression

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/language/scenario.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace trn::scenario {
+
+namespace {
+
+std::string text_of(const misuse::choices& chosen) {
+    std::string text;
+    for (const auto& policy : chosen.policies) text += policy.text() + "\n";
+    for (const auto& rule : chosen.checked) text += fmt::format("{}\n", rule.id);
+    for (const auto& allowance : chosen.allowances)
+        text += allowance.text() + "\t" + allowance.place + "\n";
+    return text;
+}
+
+}  // namespace
+
+std::string beginning_of(const scenario& s) {
+    // Images may be in the scenario's folder, which is then part of the key.
+    const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
+    static const step none;
+    const auto& first = s.steps.empty() ? none : s.steps.front();
+    // A limit may end the shared part, so that scenarios with other limits would end elsewhere.
+    return nlohmann::json{s.board,
+                          s.set,
+                          folder.string(),
+                          s.firmware,
+                          s.seed,
+                          text_of(s.misuse),
+                          s.time_limit_ns,
+                          s.wall_limit_s,
+                          s.memory_limit,
+                          first.shared,
+                          first.shared.empty() ? "" : first.text}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string find_firmware(const scenario& run) {
+    namespace fs = std::filesystem;
+    std::error_code unreadable;
+    // Contains a '/', because a bare name refers to the firmware folder.
+    const auto folder = fs::path(run.file).parent_path();
+    const auto beside = (folder.empty() ? "." : folder) / run.firmware;
+    return !run.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
+                                                                            : run.firmware;
+}
+
+outcome refused(const scenario& run) {
+    assert(!run.mistakes.empty());
+    const auto& first = run.mistakes.front();
+    outcome how;
+    how.result = outcome::verdict::not_loaded;
+    how.message = fmt::format("E{:02} {}", static_cast<unsigned>(first.code),
+                              first.message.substr(0, first.message.find('\n')));
+    if (const auto more = run.mistakes.size() - 1; more > 0)
+        how.message += fmt::format(" (and {} more)", more);
+    how.file = first.file;
+    how.where = {first.line, first.column, first.length};
+    for (const auto& mistake : run.mistakes) how.log += mistake.text();
+    return how;
+}
+
+}  // namespace trn::scenario
