@@ -3,11 +3,13 @@
 Trainium1 by GPSIMD."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 from trn_nki.compile.copies import Pattern, pieces
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Buffer, Corner, Held, Program
+from trn_nki.compile.rows import Rows
+from trn_nki.compile.transfers import Mover, Pair, Side, directed, whole
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values.generations import PARTITIONS
@@ -16,35 +18,35 @@ from trn_nki.values.generations import PARTITIONS
 class IndexedCopies:
     """Appends indexed copies. `moves` handles copies without an index."""
 
-    def __init__(self, program: Program, operands: Operands, moves: Any):
-        self.program, self.operands, self.moves = program, operands, moves
+    def __init__(self, program: Program, operands: Operands, rows: Rows, moves: Mover):
+        self.program, self.operands, self.rows, self.moves = program, operands, rows, moves
 
-    def copy(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
-        """src and dst are views, or patterns of tiles; `dynamic` holds the views with an index, by id()."""
-        place = self.operands.place
+    def copy(self, sides: Pair[Side], skips: bool) -> None:
+        """At least one side is a view with a scalar index."""
         if not self.moves.has_generators:
-            self._start_by_rows(dynamic, src, dst)
+            self._start_by_rows(sides)
             return
+        dynamic = [side for side in sides if _is_dynamic(side)]
+        view = dynamic[0]
         if len(dynamic) == 2:
             # A generated copy has one limit only, so each side is copied from or to a tile and
             # checked separately.
-            between = self.moves.whole(self.operands.temporary(src, src.dtype))
-            self.copy({id(src): src}, src, between, False)
-            self.copy({id(dst): dst}, between, dst, False)
+            between = whole(self.operands.temporary(view, view.dtype))
+            self.copy(Pair(sides.source, between), False)
+            self.copy(Pair(between, sides.destination), False)
             return
         steps = self.operands.steps
-        registers = {
-            key: (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync") for key, view in dynamic.items()
-        }
-        size = next(iter(dynamic.values())).dtype.itemsize
-        sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
-        made = pieces(*sides, size, self.moves.generated, place)
+        register = (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync")
+        made = pieces(
+            self._pattern(sides.source), self._pattern(sides.destination), view.dtype.itemsize, self.moves.generated, self.operands.place
+        )
         for part in made:
             part.skips = skips
-            for view, end in ((src, part.source), (dst, part.destination)):
-                if id(view) in dynamic:
-                    self._make_dynamic(end, view, registers[id(view)], part.size)
+            self._make_dynamic(part.source if view is sides.source else part.destination, view, register, part.size)
         self.moves.generate(made)
+
+    def _pattern(self, side: Side) -> Pattern:
+        return side if isinstance(side, Pattern) else self.operands.pattern(side)
 
     def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
         index, size = view.indirection, view.dtype.itemsize
@@ -55,38 +57,37 @@ class IndexedCopies:
         reach = sum(max(0, (count - 1) * stride * (partition if over else 1)) for count, stride, over in end.dims) + piece
         end.limit = max(0, view.max_index()) * end.unit + reach
 
-    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any) -> None:
+    def _start_by_rows(self, sides: Pair[Side]) -> None:
         """As copy(), on Trainium1: a side with an index is copied through a tile, unless the other side is a tile."""
-        for view, other, reads in ((src, dst, True), (dst, src, False)):
-            if id(view) not in dynamic or id(other) in dynamic:
+        source, destination = sides
+        for view, other, reads in ((source, destination, True), (destination, source, False)):
+            if not _is_dynamic(view) or _is_dynamic(other):
                 continue
-            plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
+            plain = self._pattern(other)
             is_reached = (
                 self.operands.steps.loop is not None or isinstance(other, Pattern) or (other.is_on_chip and self.operands.is_legal(other))
             )
             if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
                 self._index_by_rows(view, plain, reads)
                 return
-        view = next(iter(dynamic.values()))
+        view = next(side for side in (destination, source) if _is_dynamic(side))
         if view.shape[0] > PARTITIONS:
             raise KernelError(
                 f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", self.operands.place
             )
         between = self.operands.temporary(view, view.dtype)
-        for side, reads in ((src, True), (dst, False)):
-            whole = self.moves.whole(between)
-            if id(side) not in dynamic:
-                plain = side if isinstance(side, Pattern) else self.operands.pattern(side)
-                self.moves.copy(*((plain, whole) if reads else (whole, plain)), view.dtype.itemsize)
+        for side, reads in ((source, True), (destination, False)):
+            if not _is_dynamic(side):
+                self.moves.copy(directed(self._pattern(side), whole(between), reads), view.dtype.itemsize)
             elif side.is_on_chip:
-                tile = self.operands.tile(side, "the tile", "vector")
-                self.moves.append_copy(*((between, tile) if reads else (tile, between)))
+                copied = directed(self.operands.tile(side, "the tile", "vector"), between, reads)
+                self.moves.append_copy(copied.destination, copied.source)
             else:
-                self._index_by_rows(side, whole, reads)
+                self._index_by_rows(side, whole(between), reads)
 
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         index, size = view.indirection, view.dtype.itemsize
-        self.moves.rows.strided(
+        self.rows.strided(
             self.operands.pattern(view),
             tile,
             size,
@@ -95,6 +96,10 @@ class IndexedCopies:
             index.stride * size,
             view.max_index() + 1,
         )
+
+
+def _is_dynamic(side: Side) -> TypeGuard[NkiTensor]:
+    return isinstance(side, NkiTensor) and side.indirection is not None
 
 
 __all__ = ["IndexedCopies"]

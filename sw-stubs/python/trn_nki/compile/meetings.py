@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from trn_nki.compile.copies import Pattern
-from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Access, Copy, Instruction, Program
+from trn_nki.compile.transfers import Mover, Pair, whole
 from trn_nki.diagnostics.errors import KernelError
 
 MEETINGS = ("sendrecv", "core_barrier")
@@ -17,7 +17,7 @@ READY, DONE, BARRIER = 48, 49, 50  # semaphores of each core
 class Meetings:
     """Appends the instructions of both cores for a sendrecv or core_barrier."""
 
-    def __init__(self, program: Program, operands: Operands, moves: Moves):
+    def __init__(self, program: Program, operands: Operands, moves: Mover):
         self.program, self.operands, self.moves = program, operands, moves
         self._exchanges = 0
 
@@ -61,7 +61,7 @@ class Meetings:
             return self.operands.pattern(src)
         kept = self.operands.temporary(src, src.dtype)
         self.moves.append_copy(kept, self.operands.tile(src))
-        return self.moves.whole(kept)
+        return whole(kept)
 
     def _exchange(self, items: list[Any]) -> None:
         """Each core copies its source to the other core's destination once that is free, and signals the end."""
@@ -83,7 +83,7 @@ class Meetings:
             sent = Access((core, f"exchange {self._exchanges}"), 0, 1, 0, 1)
             self._wait("sync", READY, [sent])
             begin = len(self.program.instructions)
-            self.moves.copy(sources[core], target, destination.dtype.itemsize)
+            self.moves.copy(Pair(sources[core], target), destination.dtype.itemsize)
             for one in self.program.instructions[begin:]:
                 if isinstance(one, Copy):
                     one.writes.append(sent)

@@ -11,6 +11,7 @@ from trn_nki.compile.indexed_copies import IndexedCopies
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Buffer, Copy, Generated, Instruction, Program, Tile
 from trn_nki.compile.rows import Rows
+from trn_nki.compile.transfers import Pair, directed, whole
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
@@ -26,7 +27,8 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
-        self.rows, self.indexed = Rows(program, operands, self), IndexedCopies(program, operands, self)
+        self.rows = Rows(program, operands, self)
+        self.indexed = IndexedCopies(program, operands, self.rows, self)
         self._generated = 0  # number of copies with generated descriptors, which use the DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
@@ -36,7 +38,7 @@ class Moves:
         elif any(view.indirection is not None for view in (dst, src)):
             self._by_scalar(dst, src, arguments["oob_mode"])
         elif data_types.keep_bits(dst.dtype, src.dtype):
-            self.copy(self.operands.pattern(src), self.operands.pattern(dst), src.dtype.itemsize)
+            self.copy(Pair(self.operands.pattern(src), self.operands.pattern(dst)), src.dtype.itemsize)
         else:
             self._convert(dst, src)
 
@@ -45,12 +47,7 @@ class Moves:
         if not data_types.keep_bits(dst.dtype, src.dtype):
             self._convert(dst, src)
             return
-        dynamic = {id(view): view for view in (dst, src) if view.indirection is not None}
-        self.indexed.copy(dynamic, src, dst, out_of_bounds is oob_mode.skip)
-
-    def _generate(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
-        """A generated copy between a view with a scalar index and a tile."""
-        self.indexed.copy({id(view): view}, *((view, tile) if reads else (tile, view)), False)
+        self.indexed.copy(Pair(src, dst), out_of_bounds is oob_mode.skip)
 
     @property
     def has_generators(self) -> bool:
@@ -66,26 +63,30 @@ class Moves:
         """Number of copies with generated descriptors so far."""
         return self._generated
 
-    def _by_rows(self, source: Pattern, destination: Pattern, size: int) -> None:
+    def _by_rows(self, sides: Pair[Pattern], size: int) -> None:
         """A copy in a loop on Trainium1."""
+        source, destination = sides
         reads = isinstance(destination.of, Buffer)
         if reads != isinstance(source.of, Buffer):
             self.rows.strided(*((source, destination) if reads else (destination, source)), size, reads)
             return
-        if reads:  # between tiles: by way of HBM
-            array = self.operands.scratch(_Byte, (source.elements * size,))
-            dims, stride = [], size
-            for count, _ in destination.dims:
-                dims.append((count, stride))
-                stride *= count
-            between = Pattern(array, 0, tuple(dims))
+        if reads:  # between tiles
+            between = self._hbm(destination, size)
         else:
             partitions = next(n for n in range(PARTITIONS, 0, -1) if source.elements % n == 0)
             kind = data_types.uint8
-            between = self.whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
+            between = whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
             between = Pattern(between.of, 0, ((source.elements // partitions, size), (partitions, PARTITION)))
-        self._by_rows(source, between, size)
-        self._by_rows(between, destination, size)
+        self._by_rows(Pair(source, between), size)
+        self._by_rows(Pair(between, destination), size)
+
+    def _hbm(self, like: Pattern, size: int) -> Pattern:
+        """Scratch memory for elements in the order of a pattern."""
+        dims, stride = [], size
+        for count, _ in like.dims:
+            dims.append((count, stride))
+            stride *= count
+        return Pattern(self.operands.scratch(data_types.uint8, (stride,)), 0, tuple(dims))
 
     def dma_compute(self, arguments: dict[str, Any]) -> None:
         """The sum of the sources, computed by Vector in the order and with the rounding of the DMA engines: transfers of
@@ -124,7 +125,7 @@ class Moves:
             return
         result = self.operands.temporary(dst, dst.dtype)
         self.append_copy(result, total)
-        self.copy(self.whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
+        self.copy(Pair(whole(result), self.operands.pattern(dst)), dst.dtype.itemsize)
 
     def _on_chip(self, view: NkiTensor) -> Tile:
         """A tile with the view's elements: the view's own, or a copy."""
@@ -133,12 +134,8 @@ class Moves:
         if view.is_on_chip and self.operands.is_legal(view):
             return self.operands.tile(view)
         made = self.operands.temporary(view, view.dtype)
-        self.copy(self.operands.pattern(view), self.whole(made), view.dtype.itemsize)
+        self.copy(Pair(self.operands.pattern(view), whole(made)), view.dtype.itemsize)
         return made
-
-    @staticmethod
-    def whole(tile: Tile) -> Pattern:
-        return Pattern(tile.buffer, 0, ((tile.elements, tile.dtype.itemsize), (tile.partitions, PARTITION)))
 
     def dma_transpose(self, arguments: dict[str, Any]) -> None:
         """The elements of dst in order are those of src with its dimensions in another order."""
@@ -149,17 +146,18 @@ class Moves:
             raise KernelError("dma_transpose does not convert types", "8.2", self.operands.place)
         source = self.operands.pattern(src)
         by_dimension = tuple(reversed(source.dims))
-        dims = tuple(reversed([by_dimension[axis] for axis in order]))
-        self.copy(Pattern(source.of, source.offset, dims), self.operands.pattern(dst), src.dtype.itemsize)
+        dims = tuple(by_dimension[axis] for axis in reversed(order))
+        self.copy(Pair(Pattern(source.of, source.offset, dims), self.operands.pattern(dst)), src.dtype.itemsize)
 
-    def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
+    def copy(self, sides: Pair[Pattern], size: int) -> None:
+        source, destination = sides
         place = self.operands.place
         if self.operands.steps.loop is not None:
             # Descriptors of a ring can be used once only.
             if self.has_generators:
                 self.generate(pieces(source, destination, size, self._generated, place))
             else:
-                self._by_rows(source, destination, size)
+                self._by_rows(sides, size)
             return
         if size == 2 and self.program.generation.number > 2:
             matrices = transposes(source, destination, 4 * self._generated, place)
@@ -170,14 +168,9 @@ class Moves:
             parts = divide(source, destination, size, place)
         except Unlike:
             # Between partitions, through HBM: both halves are copies of rows.
-            bytes_array = self.operands.scratch(_Byte, (source.elements * size,))
-            dims, stride = [], size
-            for count, _ in destination.dims:
-                dims.append((count, stride))
-                stride *= count
-            between = Pattern(bytes_array, 0, tuple(dims))
-            self.copy(source, between, size)
-            self.copy(between, destination, size)
+            between = self._hbm(destination, size)
+            self.copy(Pair(source, between), size)
+            self.copy(Pair(between, destination), size)
             return
         engine = "sync" if isinstance(destination.of, Buffer) else "gpsimd"
         self.program.instructions.append(Copy(engine, parts, place, self.operands.core))
@@ -190,20 +183,20 @@ class Moves:
             self.from_tile(dst, made)
         elif dst.is_on_chip and self._can_compute(dst):
             made = self.operands.temporary(dst, src.dtype)
-            self._plain(src, self.whole(made), True)
+            self._plain(src, whole(made), True)
             self.append_copy(self.operands.tile(dst), made)
         elif dst.size > MAX_CONVERTED and dst.shape[0] == src.shape[0] > 1:
             half = dst.shape[0] // 2
             for rows in (slice(0, half), slice(half, None)):
                 self._convert(dst[rows], src[rows])
         else:
-            whole = dst.size if dst.is_contiguous() and src.is_contiguous() else math.gcd(dst.shape[0], src.shape[0])
-            partitions = next(n for n in range(min(PARTITIONS, whole), 0, -1) if whole % n == 0)
+            divided = dst.size if dst.is_contiguous() and src.is_contiguous() else math.gcd(dst.shape[0], src.shape[0])
+            partitions = next(n for n in range(min(PARTITIONS, divided), 0, -1) if divided % n == 0)
             before = self.operands.made(partitions, dst.size // partitions, src.dtype, "a copy of " + src.name)
             after = self.operands.made(partitions, dst.size // partitions, dst.dtype, "a copy of " + src.name)
-            self._plain(src, self.whole(before), True)
+            self._plain(src, whole(before), True)
             self.append_copy(after, before)
-            self._plain(dst, self.whole(after), False)
+            self._plain(dst, whole(after), False)
 
     def _can_compute(self, view: NkiTensor) -> bool:
         return view.indirection is None and self.operands.is_legal(view)
@@ -211,10 +204,9 @@ class Moves:
     def _plain(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         """Copies between a view, which may have a scalar index, and a tile of its type."""
         if view.indirection is not None:
-            self._generate(view, tile, reads)
+            self.indexed.copy(directed(view, tile, reads), False)
             return
-        mine = self.operands.pattern(view)
-        self.copy(*((mine, tile) if reads else (tile, mine)), view.dtype.itemsize)
+        self.copy(directed(self.operands.pattern(view), tile, reads), view.dtype.itemsize)
 
     def from_tile(self, dst: NkiTensor, tile: Tile) -> None:
         """dst = a tile with the elements in order, of any type."""
@@ -222,15 +214,15 @@ class Moves:
             made = self.operands.made(tile.partitions, tile.elements, dst.dtype, "a copy of " + dst.name)
             self.append_copy(made, tile)
             tile = made
-        self._plain(dst, self.whole(tile), False)
+        self._plain(dst, whole(tile), False)
 
     def to_tile(self, tile: Tile, src: NkiTensor) -> None:
         """The tile's elements in order = those of src."""
         if data_types.keep_bits(src.dtype, tile.dtype):
-            self._plain(src, self.whole(tile), True)
+            self._plain(src, whole(tile), True)
             return
         made = self.operands.made(tile.partitions, tile.elements, src.dtype, "a copy of " + src.name)
-        self._plain(src, self.whole(made), True)
+        self._plain(src, whole(made), True)
         self.append_copy(tile, made)
 
     def append_copy(self, dst: Tile, src: Tile) -> None:
@@ -240,12 +232,6 @@ class Moves:
         self.program.instructions.append(
             Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst], self.operands.place, self.operands.core)
         )
-
-
-class _Byte:
-    """The element type of scratch memory that only copies touch."""
-
-    name, itemsize = "uint8", 1
 
 
 __all__ = ["Moves"]

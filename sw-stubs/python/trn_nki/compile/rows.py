@@ -9,6 +9,7 @@ from typing import Any
 from trn_nki.compile.copies import PARTITION, Pattern, lines
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Access, Instruction, Number, Program, Register, Tile
+from trn_nki.compile.transfers import Mover
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
@@ -21,7 +22,7 @@ MAX_EXACT_GATHERS, MAX_GATHERS = 4, 64  # per copy: limit of exact ones, and of 
 class Rows:
     """Appends gathers and scatters. `moves` copies what is not in a tile of the table's type."""
 
-    def __init__(self, program: Program, operands: Operands, moves: Any):
+    def __init__(self, program: Program, operands: Operands, moves: Mover):
         self.program, self.operands, self.moves = program, operands, moves
 
     def copy(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
@@ -101,7 +102,9 @@ class Rows:
         self._move(made, table, True, False)
         return made
 
-    def strided(self, array: Pattern, tile: Pattern, size: int, reads: bool, register: Any = None, unit: int = 0, limit: int = 0) -> None:
+    def strided(
+        self, array: Pattern, tile: Pattern, size: int, reads: bool, register: Register | None = None, unit: int = 0, limit: int = 0
+    ) -> None:
         """Copies between an array and a tile without descriptors of the host or of generators: rows whose indices GPSIMD
         computes. `register` times `unit` bytes is added to the address in the array; it must be below `limit`."""
         place, of = self.operands.place, array.of
