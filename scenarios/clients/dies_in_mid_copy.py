@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "sw-stubs/python"))
-import trnvp_control
+import trnvp_control  # noqa: E402
 
 source, destination, size, space, first, last = sys.argv[1:]
 sockets = os.environ["TRNVP_SOCKETS"]

@@ -142,7 +142,7 @@ class Platform:
         self._write("deposit", space, address, data, value)
 
     def _write(self, method: str, space: str | None, address: int | None, data: bytes | str | None, value: dict[str, Any]) -> None:
-        digits = data if isinstance(data, (str, type(None))) else data.hex()
+        digits = data if data is None or isinstance(data, str) else data.hex()
         given = {"space": space, "address": address, "data": digits}
         self.call(method, **{name: one for name, one in given.items() if one is not None}, **value)
 

@@ -18,6 +18,7 @@ from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError, closest
 from trn_nki.diagnostics.tracebacks import is_end
 from trn_nki import simulate
 from trn_nki.profile import command as profile_command
+from trn_nki.profile import files_of
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
@@ -271,7 +272,7 @@ def _recorded(options: Any, kernel: Any, values: dict[str, Any], generation: str
     recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
     files = [_pair(text)[1] for text in getattr(options, "outputs", ())]
     files += [file for name in ("output", "trace") if (file := getattr(options, name, None))]
-    files += [file for target in getattr(options, "profiles", ()) for file in profile_command.files_of(target)]
+    files += [file for target in getattr(options, "profiles", ()) for file in files_of(target)]
     for file in files:
         options.read.check_output(file)
     return recording

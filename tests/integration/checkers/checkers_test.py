@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every check of the sources, documents and scenarios by a script fails when the rule is violated, and passes otherwise."""
 import importlib.util
-import json
 import pathlib
 import shutil
 import subprocess

@@ -4,14 +4,13 @@ import os
 import re
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
 import time
 import unittest
 
 import trnvp_control
-from running_platform import BOARD, WALL_LIMIT, platform
+from running_platform import BOARD, WALL_LIMIT
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 HELLO = b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":1%s}}\n'

@@ -188,7 +188,7 @@ class Run:
         return found
 
     def transfer(self, text):
-        (rows, blocks, size), found = re.search(r"shape=\((\d+), (\d+), (\d+)\)", text).groups(), []
+        (_, blocks, size), found = re.search(r"shape=\((\d+), (\d+), (\d+)\)", text).groups(), []
         for number, side in enumerate(re.split(" -> | shape=", text)[:2]):
             if on_chip := ON_CHIP.match(side):
                 memory, first, end, byte, step = on_chip.groups()

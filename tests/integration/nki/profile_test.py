@@ -253,10 +253,10 @@ class Profiles(unittest.TestCase):
 
         products = ["1000 chip0.nc0.tensor started pc=0 generation=4 clock_hz=2400000000\n"]
         for number in range(4):  # the next stationary matrix is loaded during each product
-            for opcode, time in (("multiply", 200_000), ("load_stationary", 10_000)):
+            for opcode, duration in (("multiply", 200_000), ("load_stationary", 10_000)):
                 products.append(
-                    f'{1000 + number * 200_000} chip0.nc0.tensor {opcode} for={time} pc={number} source="k.py:5" text="" '
-                    f'mode="1x" cycles={time * 24 // 10_000} latency_cycles=500\n'
+                    f'{1000 + number * 200_000} chip0.nc0.tensor {opcode} for={duration} pc={number} source="k.py:5" text="" '
+                    f'mode="1x" cycles={duration * 24 // 10_000} latency_cycles=500\n'
                 )
         self.assertRegex(of(*products), "^The Tensor engine bounds this execution: 89 % .*k.py:5")
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values, tensors, functions and loops that kernels use."""
+import builtins as _builtins
+
 from trn_nki.diagnostics import dialects as _dialects
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.registers import VirtualRegister
@@ -35,22 +37,22 @@ from nki.language.loops import *  # noqa: F401,F403,E402
 tile_size = _tile_sizes()
 
 
-def is_hbm(buffer: object) -> bool:
+def is_hbm(buffer: object) -> _builtins.bool:
     """Whether a buffer is one of HBM."""
     return buffer in (private_hbm, shared_hbm)
 
 
-def is_on_chip(buffer: object) -> bool:
+def is_on_chip(buffer: object) -> _builtins.bool:
     """Whether a buffer is SBUF or PSUM."""
     return buffer in (sbuf, psum)
 
 
-def is_psum(buffer: object) -> bool:
+def is_psum(buffer: object) -> _builtins.bool:
     """Whether a buffer is PSUM."""
     return buffer is psum
 
 
-def is_sbuf(buffer: object) -> bool:
+def is_sbuf(buffer: object) -> _builtins.bool:
     """Whether a buffer is SBUF."""
     return buffer is sbuf
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from typing import Any, Iterable
 
-from trn_nki.profile.events import ENGINES, Event, Kind, Place
+from trn_nki.profile.events import ENGINES, Event, Kind
 from trn_nki.profile.records import Access, Cause, Engine, Failure, Instruction, Profile, SemaphoreChange, Service, Transfer, Wait
 
 RESTART_PS = 5_000_000  # engines that start within this time after the others ended belong to the same execution

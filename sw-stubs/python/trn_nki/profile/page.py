@@ -11,7 +11,7 @@ from typing import Any, Iterable
 
 from trn_nki.profile import analysis
 from trn_nki.profile.drawing import drawing_of
-from trn_nki.profile.records import Cause, Profile
+from trn_nki.profile.records import Cause, Engine, Instruction, Profile, Wait
 from trn_nki.profile.sources import Source, sources_of
 from trn_nki.profile.tables import tables_of
 from trn_nki.profile.verdict import mean_packet
@@ -405,7 +405,9 @@ def _opcodes(rows: list[dict[str, Any]]) -> str:
 
 
 def _longest_waits(profile: Profile) -> str:
-    waits = [(wait, one, engine) for engine in profile.engines for one in engine.instructions for wait in one.waits]
+    waits: list[tuple[Wait, Instruction | None, Engine]] = [
+        (wait, one, engine) for engine in profile.engines for one in engine.instructions for wait in one.waits
+    ]
     waits += [(wait, None, engine) for engine in profile.engines for wait in engine.unmet]
     waits.sort(key=lambda item: item[0].begin - item[0].end)
     rows = []

@@ -153,7 +153,13 @@ def _at(profile: Profile, time: int) -> int:
 def _instructions(profile: Profile, instructions: Iterable[Instruction]) -> Iterator[Slice]:
     for one in instructions:
         source = os.path.basename(one.source)
-        fields = {"source": one.source, "operands": one.operands, "pc": one.pc, "cycles": one.cycles, "flops": one.flops}
+        fields: dict[str, int | str] = {
+            "source": one.source,
+            "operands": one.operands,
+            "pc": one.pc,
+            "cycles": one.cycles,
+            "flops": one.flops,
+        }
         yield (
             _at(profile, one.begin),
             _at(profile, one.end),

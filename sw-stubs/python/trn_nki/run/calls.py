@@ -45,6 +45,7 @@ def _options() -> Options:
 def run_kernel(kernel: Any, arguments: Any, named: dict[str, Any]) -> Any:
     """Results as arrays, in the structure that the kernel returned. Raises KernelError, RunError."""
     options = _options()
+    assert options.board is not None
     generation = None if options.connect else generation_of(options.board)
     recording = record_kernel(kernel, arguments, named, generation=generation)
     outcome = execute(compile_recording(recording), options)

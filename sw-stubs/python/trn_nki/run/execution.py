@@ -106,7 +106,7 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
         found = {}
         for key, (storage, array) in arrays.items():
             if array.role in ("out", "inout"):
-                raw = numpy.frombuffer((folder / f"{key}.out").read_bytes(), host_arrays.raw_type(storage.dtype))
+                raw: numpy.ndarray = numpy.frombuffer((folder / f"{key}.out").read_bytes(), host_arrays.raw_type(storage.dtype))
                 found[storage] = host_arrays.HostArray(raw.reshape(storage.shape), storage.dtype)
     written = {name: found[tensor.storage] for name, tensor in compiled.recording.inputs if tensor.storage in found}
     for tensor in compiled.recording.outputs:  # arguments and constants that the kernel returns unchanged
@@ -149,8 +149,9 @@ def _platform(options: Options) -> list[str]:
     if options.connect is not None:
         return ["--connect", options.connect]
     rules = ["--misuse", "log:tile-race,psum-collision"] if options.find_races else []
+    assert options.board is not None
     named = [("--timing", options.timing), ("--trace", options.trace)]
-    return ["--board", options.board, *rules, *(word for pair in named if pair[1] for word in pair)]
+    return ["--board", options.board, *rules, *(word for name, value in named if value for word in (name, value))]
 
 
 def _data(storage: Any) -> Any:
@@ -161,7 +162,7 @@ def _viewed(array: host_arrays.HostArray, tensor: Any) -> host_arrays.HostArray:
     """The elements of a result, which may be a view of its storage."""
     if tensor.is_whole():
         return array
-    flat = array.raw.reshape(-1).view(host_arrays.raw_type(tensor.dtype))
+    flat: numpy.ndarray = array.raw.reshape(-1).view(host_arrays.raw_type(tensor.dtype))
     size = flat.itemsize
     made = numpy.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, [step * size for step in tensor.strides])
     return host_arrays.HostArray(made.copy(), tensor.dtype)

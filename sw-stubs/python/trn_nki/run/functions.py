@@ -42,6 +42,7 @@ def _imported(path: pathlib.Path) -> Any:
     if os.fspath(path.parent) not in sys.path:
         sys.path.append(os.fspath(path.parent))  # last: no module of Python or of a package is hidden
     spec = importlib.util.spec_from_file_location(_module_name(path), path)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

@@ -44,7 +44,8 @@ def prepare(folder: str | os.PathLike[str]) -> None:
     request = json.loads((target / "request.json").read_text())
     read = InputFiles(folder)
     function_of(request["kernel"], request["folder"])
-    seeds, programs = request["seeds"], {}
+    seeds = request["seeds"]
+    programs: dict[Any, Any] = {}
     if len(seeds) == 1:
         answer = [_prepared(request, seeds[0], target, programs, read)]
     else:

@@ -14,7 +14,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values import data_types as types
 from trn_nki.values import operators as op
-from trn_nki.values.engines import engine, reduce_cmd
+from trn_nki.values.engines import engine
 
 _F = numpy.float32
 LOWEST = _F(-3.4028234663852886e38)

@@ -6,6 +6,9 @@ import dataclasses
 from typing import Any, Callable
 
 
+_load: Callable[[Any], Any]  # of loads_registers
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Indirection:
     """An index that is added to a view's offset, in elements of the view's type.
@@ -25,10 +28,6 @@ class Indirection:
         """A register with the number of elements that a scalar index adds to its view's offset."""
         register = self.index if getattr(self.index, "is_register", False) else _load(self.index)
         return register if self.stride == 1 else register * self.stride
-
-
-def _load(tile: Any) -> Any:
-    raise NotImplementedError("trn_nki.trace.registers is not imported")
 
 
 def loads_registers(function: Callable[[Any], Any]) -> None:

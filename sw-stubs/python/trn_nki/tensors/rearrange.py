@@ -12,7 +12,8 @@ def rearrange(tensor: Any, source: tuple, target: tuple, sizes: dict[str, int]) 
     groups = [_group(part) for part in source]
     if len(groups) != tensor.ndim:
         raise KernelError(f"pattern {source} names {len(groups)} dimensions; {tensor!r} has {tensor.ndim}")
-    view, names = tensor, []
+    view = tensor
+    names: list[str] = []
     for group, size in zip(groups, tensor.shape):
         if len(group) > 1:
             view = view.reshape_dim(len(names), _split(group, size, sizes))

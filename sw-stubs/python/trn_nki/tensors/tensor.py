@@ -36,7 +36,8 @@ class NkiTensor(PythonOperators, NKIObject):
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, storage: Storage, buffer: Any = None, name: str = ""):
         self.storage, self.dtype, self.shape = storage, data_types.named(dtype), tuple(shape)
-        self.strides, self.offset, self.indirection = layout.row_major(self.shape), 0, None
+        self.strides, self.offset = layout.row_major(self.shape), 0
+        self.indirection: Indirection | None = None
 
     def _derive(
         self,
@@ -318,7 +319,7 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"{self!r} with strides {self.strides} cannot become {shape} without a copy")
         return self._derive(shape, strides, self.offset)
 
-    def rearrange(self, src_pattern: tuple, dst_pattern: tuple, fixed_sizes: dict[str, int] | None = None):
+    def rearrange(self, src_pattern: tuple, dst_pattern: tuple, fixed_sizes: dict[str, int] | None = None) -> "NkiTensor":
         return rearranged(self, src_pattern, dst_pattern, fixed_sizes or {})
 
     def view(self, dtype: Any) -> "NkiTensor":
@@ -411,6 +412,7 @@ class NkiTensor(PythonOperators, NKIObject):
         """Largest value of the dynamic index with which all elements lie in the tensor, on chip in their partitions. The
         smallest is 0; the largest is negative if there is none."""
         index, first = self.indirection, 1 if self.is_on_chip else 0
+        assert index is not None
         if index.kind != "scalar":
             return index.limit - 1
         if index.over_partitions:
@@ -436,6 +438,7 @@ class NkiTensor(PythonOperators, NKIObject):
         return Indirection("scalar", held.displacement() + new.displacement(), 1, 0)
 
     def _check_kept(self, shape: list[int], strides: list[int], offset: int) -> None:
+        assert self.indirection is not None
         kind = self.indirection.kind
         if kind == "scalar":
             return

@@ -38,7 +38,7 @@ class HostArray:
 
     def __init__(self, raw: numpy.ndarray, dtype: Any):
         self.dtype = data_types.named(dtype)
-        self.raw = numpy.ascontiguousarray(raw).view(raw_type(self.dtype))
+        self.raw: numpy.ndarray = numpy.ascontiguousarray(raw).view(raw_type(self.dtype))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -40,22 +40,22 @@ class VirtualRegister(NKIObject):
         recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
         return made
 
-    def __add__(self, other: Any):
+    def __add__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.add, self, other)
 
-    def __radd__(self, other: Any):
+    def __radd__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.add, other, self)
 
-    def __sub__(self, other: Any):
+    def __sub__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.subtract, self, other)
 
-    def __rsub__(self, other: Any):
+    def __rsub__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.subtract, other, self)
 
-    def __mul__(self, other: Any):
+    def __mul__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.multiply, self, other)
 
-    def __rmul__(self, other: Any):
+    def __rmul__(self, other: Any) -> "VirtualRegister":
         return self._alu(operators.multiply, other, self)
 
     def __bool__(self) -> bool:

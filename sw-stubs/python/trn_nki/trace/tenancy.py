@@ -52,6 +52,7 @@ class Tenancy:
         if region not in self._owner:
             size = PSUM_BYTES if region is psum else self._generation.sbuf_bytes
             self._owner[region] = numpy.zeros((128 // QUADRANT, size), numpy.int32)
+        assert storage.address is not None
         partition = storage.address[0] + view.partition
         size, low, high = view.dtype.itemsize, view.element, view.element + 1
         for stride, count in zip(view.strides[1:], view.shape[1:]):

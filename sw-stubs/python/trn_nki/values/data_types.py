@@ -40,7 +40,7 @@ class DataType(str):
     def __repr__(self) -> str:
         return str(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return (named, (str(self),))
 
 
@@ -92,5 +92,5 @@ def named(name: object) -> DataType:
     """The type called `name`: a DataType, a string, or anything NumPy takes for a type. Raises KeyError."""
     if isinstance(name, DataType):
         return name
-    text = name if isinstance(name, str) else getattr(name, "name", None) or getattr(name, "__name__", "")
+    text = name if isinstance(name, str) else str(getattr(name, "name", None) or getattr(name, "__name__", ""))
     return ALL[{"bool_": "bool"}.get(text, text)]

@@ -26,7 +26,7 @@ class NKIObject:
                 own[name] = Any
         cls.__annotations__ = own
         if cls.__init__ is NKIObject.__init__:
-            cls.__init__ = NKIObject.__init__
+            setattr(cls, "__init__", NKIObject.__init__)
 
     def __init__(self, *values: Any, **fields: Any) -> None:
         known = _fields(type(self))

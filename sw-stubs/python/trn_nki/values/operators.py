@@ -48,7 +48,7 @@ class Operator:
     def __repr__(self) -> str:
         return f"nl.{self.name}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return (ALL.__getitem__, (self.name,))
 
 
