@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "platform/app/scenario/selection/selection.h"
 #include "platform/framework/config/file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/regression/records.h"

@@ -74,7 +74,7 @@ TEST_F(RunSource, CampaignOfTheHistoryHasItsFailedSeeds) {
     const auto read = read_run(past);
     ASSERT_THAT(read.results, SizeIs(2));
     EXPECT_EQ(read.results[0].description.name, "c seed 2");
-    EXPECT_EQ(ended_cases(read)[1].what.seed, 3u);
+    EXPECT_EQ(ended_cases(read)[1].tried.seed, 3u);
 }
 
 TEST_F(RunSource, ScenariosThatDidNotRunAreMissingInTheHistoryToo) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "platform/app/report_file.h"
+#include "platform/app/scenario/results/report.h"
 #include "platform/framework/config/file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/regression/records.h"
