@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks references in documents and comments: links and anchors, cited sections of doc/spec, paths of
-files, names in them, line lengths, cells of tables, and that the index of a folder (README.md) names
+files, names in them, licenses, line lengths, cells of tables, and that the index of a folder (README.md) names
 each of its pages.
 
     check_docs.py           prints file:line and the violation; status 1 on violations
@@ -157,6 +157,10 @@ class checker:
                 elif file.is_file() and code.isidentifier() and not re.search(rf"\b{code}\b", file.read_text(encoding="utf-8")):
                     self.wrong.append(f"{name}:{number}: {file.relative_to(ROOT)} has no {code}")
 
+    def license(self, name: str, text: str) -> None:
+        if not name.endswith(".order") and "SPDX-License-Identifier: Apache-2.0" not in text[:200]:
+            self.report(name, text, 0, "does not begin with its license")
+
     def cells(self, name: str, text: str) -> None:
         """Longer cells are paragraphs: they belong below the table, or into rows of their own."""
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
@@ -211,6 +215,7 @@ def main() -> int:
             check.paths(name, only_code(read(name)))
     for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):
         if name != "tests/support/check_docs.py":
+            check.license(name, read(name))
             check.citations(name, read(name), linked=True)
             if not name.startswith("tests/integration/"):  # samples of documents
                 check.paths(name, read(name), only="doc/")

@@ -94,7 +94,7 @@ protected:
     }
 
 private:
-    static constexpr double tolerance = 0.02;
+    static constexpr double tolerance = 0.03;
     std::string board_;
 };
 
@@ -115,7 +115,7 @@ TEST_F(CollectiveBandwidth, TorusRingsReachTheDocumentedRates) {
 /// HBM both stores received data and supplies sent data.
 TEST_F(CollectiveBandwidth, TorusDoublingNearsHalfTheHbmRate) {
     boot("trn2-48xl");
-    expect_share(0.88, 729.6 / 2, 64 * MiB, TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING);
+    expect_share(0.85, 729.6 / 2, 64 * MiB, TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING);
 }
 
 TEST_F(CollectiveBandwidth, FourServerRingsReachTheDocumentedRates) {
@@ -158,7 +158,8 @@ TEST_F(CollectiveBandwidth, Trainium1ServerRingsReachTheDocumentedRates) {
 
 TEST_F(CollectiveBandwidth, ChipRowRingsReachOneLinkPerDirection) {
     boot("inf2-48xl");
-    for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER})
+    expect_share(0.985, 2 * 42.94, 16 * MiB, TRN_COLL_ALL_REDUCE, TRN_COLL_RING);
+    for (const auto op : {TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER})
         expect_share(0.95, 2 * 42.94, 16 * MiB, op, TRN_COLL_RING);
 }
 
