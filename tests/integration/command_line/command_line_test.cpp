@@ -101,7 +101,7 @@ TEST_F(CommandLine, CommandsOfOtherProgramsAreFoundBesideTrnvpAndInPath) {
         expect(command + " --help", help.status, help.output);
     EXPECT_EQ(run(alone + " --help").output, run(trnvp + " --help").output);
     expect(alone + " tset", 2, "did you mean 'test'?");
-    expect(in_path + alone + " x --jobs 1 test y", 2, "no subcommand 'x'");
+    expect(in_path + alone + " x --jobs 1 test y", 2, "unexpected argument 'x'");
     expect(in_path + alone + " --jobs 1 test y", 2, "--jobs belongs after 'test'");
 }
 
