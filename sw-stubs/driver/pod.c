@@ -281,8 +281,8 @@ static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t
         *pod = (trn_pod){STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0};
         /* Ends the wait of the neighbours' primaries. */
         const trn_status written = publish_election(devices[0], *pod);
-        if (written != TRN_OK) return written;
-        return trn_fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));
+        return trn_fail(devices[0], status, "secondary %u: %s%s", n, trn_last_error(devices[n]),
+                        written == TRN_OK ? "" : "; its neighbours were not told");
     }
     return trn_pod_elect(devices[0], links, limit, pod);
 }

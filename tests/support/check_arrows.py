@@ -57,8 +57,10 @@ def host(name, *others):
 def layers(folder, rows):
     """Each folder in `folder` may include itself and the folders that its row names, in `folder` or (with "/")
     elsewhere."""
-    return {f"{folder}{name}/": [F] + [other if "/" in other else f"{folder}{other}/" for other in (name, *others)]
-            for name, others in rows.items()}
+    return {
+        f"{folder}{name}/": [F] + [other if "/" in other else f"{folder}{other}/" for other in (name, *others)]
+        for name, others in rows.items()
+    }
 
 
 ALLOWED = {
@@ -83,24 +85,48 @@ ALLOWED = {
     **framework("attach/vfio_user", "attach/listen", "kernel", "tlm"),
     **framework("debug", "kernel", "attach/listen", "attach/control"),
     F: BASE,
-    **layers("platform/app/scenario/", {
-        "results": [],
-        "language": ["results", "platform/app/host_options/", "sw-stubs/host/"],
-        "selection": ["language", "results"],
-        "context": ["language", "results", "platform/app/platform.h", "sw-stubs/host/"],
-        "conditions": ["context", "language", "platform/app/platform.h", "platform/app/register_view.h"],
-        "programs": ["context", "language", "platform/app/host_options/", "models/neuron_isa/assembler/", "sw-stubs/"],
-        "steps": ["programs", "conditions", "context", "language", "results", "platform/app/host_options/", "models/neuron_isa/assembler/",
-                  "sw-stubs/"],
-        "files": ["steps", "conditions", "context", "language", "results"],
-        "run": ["context", "language", "results", "platform/app/platform.h", "platform/app/endpoints/", "platform/app/in_process/",
-                "platform/app/disk_images.h", "platform/app/fidelity_report.h"]}),
-    **layers("platform/app/regression/", {
-        "records": ["platform/app/scenario/results/", "platform/app/scenario/language/", "platform/app/report_file.h"],
-        "history": ["records", "platform/app/scenario/results/", "platform/app/scenario/language/", "platform/app/report_file.h"],
-        "comparison": ["history", "records", "platform/app/scenario/results/"],
-        "pages": ["history", "records", "platform/app/scenario/results/", "platform/app/report_file.h"],
-        "slurm": []}),
+    **layers(
+        "platform/app/scenario/",
+        {
+            "results": [],
+            "language": ["results", "platform/app/host_options/", "sw-stubs/host/"],
+            "selection": ["language", "results"],
+            "context": ["language", "results", "platform/app/platform.h", "sw-stubs/host/"],
+            "conditions": ["context", "language", "platform/app/platform.h", "platform/app/register_view.h"],
+            "programs": ["context", "language", "platform/app/host_options/", "models/neuron_isa/assembler/", "sw-stubs/"],
+            "steps": [
+                "programs",
+                "conditions",
+                "context",
+                "language",
+                "results",
+                "platform/app/host_options/",
+                "models/neuron_isa/assembler/",
+                "sw-stubs/",
+            ],
+            "files": ["steps", "conditions", "context", "language", "results"],
+            "run": [
+                "context",
+                "language",
+                "results",
+                "platform/app/platform.h",
+                "platform/app/endpoints/",
+                "platform/app/in_process/",
+                "platform/app/disk_images.h",
+                "platform/app/fidelity_report.h",
+            ],
+        },
+    ),
+    **layers(
+        "platform/app/regression/",
+        {
+            "records": ["platform/app/scenario/results/", "platform/app/scenario/language/", "platform/app/report_file.h"],
+            "history": ["records", "platform/app/scenario/results/", "platform/app/scenario/language/", "platform/app/report_file.h"],
+            "comparison": ["history", "records", "platform/app/scenario/results/"],
+            "pages": ["history", "records", "platform/app/scenario/results/", "platform/app/report_file.h"],
+            "slurm": [],
+        },
+    ),
     # Only the file format.
     "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],
     "platform/app/": ["platform/", "models/", "sw-stubs/"],

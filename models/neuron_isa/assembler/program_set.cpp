@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include "models/neuron_isa/instructions/table.h"
@@ -312,8 +313,9 @@ std::vector<std::uint8_t> write_program_set(const program_set& set) {
 program_set read_program_set(std::span<const std::uint8_t> file) {
     ::program_set read;
     char why[256];
-    if (trn_set_read(file.data(), file.size(), nullptr, &read, why, sizeof why) != SET_OK)
-        throw program_set_error(fmt::format("program set: {}", why));
+    const auto fault = trn_set_read(file.data(), file.size(), nullptr, &read, why, sizeof why);
+    if (fault == SET_NO_MEMORY) throw std::bad_alloc();
+    if (fault != SET_OK) throw program_set_error(fmt::format("program set: {}", why));
     const std::unique_ptr<::program_set, decltype(&trn_set_free)> owner(&read, trn_set_free);
     program_set set;
     if (read.generation != 0) set.generation = static_cast<isa::generation>(read.generation);

@@ -214,7 +214,7 @@ static bool reaches(uint64_t* at, uint64_t count, uint64_t stride, uint64_t end)
 
 static void check_side(reader* r, const set_transfer* t, const set_side* s) {
     const bool is_tensor = s->memory == SET_TENSOR;
-    uint64_t end = UINT64_MAX, at = s->offset;
+    uint64_t end = MAX_TENSOR_BYTES, at = s->offset; /* no memory of a core is larger */
     if (is_tensor)
         end = r->set->tensors[s->object].bytes;
     else if (r->limits)

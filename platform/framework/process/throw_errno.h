@@ -3,13 +3,15 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace trn {
 
 /// Throws the error of the last system call, as std::system_error.
-[[noreturn]] inline void throw_errno(const std::string& operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
+[[noreturn]] inline void throw_errno(std::string_view operation) {
+    const int reason = errno;  // before memory is allocated
+    throw std::system_error(reason, std::generic_category(), std::string(operation));
 }
 
 }  // namespace trn

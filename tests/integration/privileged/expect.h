@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Frame of a program that provokes traps and checks what they report. A trap continues in machine
    mode at the address in s11, with its cause, value and program counter in s2, s3 and s4, and
-   mstatus as the trap left it in s5; interrupts are off then. The exit status is 0, or the number of the check that failed.
-   Registers a0, t5, t6 and s2 to s5 belong to the frame. */
+   mstatus as the trap left it in s5; interrupts are off then. The exit status is 0, or the number
+   of the check that failed. Registers a0, t5, t6 and s2 to s5 belong to the frame. */
+/* clang-format off */
 #define MSTATUS_SUM  0x00040000
 #define MSTATUS_MPRV 0x00020000
 #define MSTATUS_MPP  0x00001800

@@ -24,5 +24,6 @@ here, other = map(digests, sys.argv[1:])
 different = [
     f"{': '.join(name)}: {here.get(name)} and {other.get(name)}" for name in sorted(here | other) if here.get(name) != other.get(name)
 ]
+different += [f"{': '.join(name)}: was not loaded" for name, digest in here.items() if digest == "0" * 16]
 print("\n".join(different), f"{len(here)} scenarios, {len(different)} differ", sep="\n")
 sys.exit(len(here) < 80 or len(different) > 0)

@@ -25,7 +25,7 @@ struct wanted_text {
     std::optional<trn::scenario::expression> expression = {};
     std::vector<std::string> names = {};  ///< of variables that receive the groups' matches
 
-    /// Position after the match in `in`; captures the groups. Nothing without a match.
+    /// Position after the match in `output`; captures the groups. Nothing without a match.
     std::optional<std::size_t> find(const std::string& output, scenario_context& ctx) const;
 };
 /// Reads the text of a key: a regular expression for the key `matches`, else plain text. `names`:

@@ -86,8 +86,8 @@ void scenario_files::define(const config::node& all) {
     }
 }
 
-/// Whether a value in `in`, or in the sequences that it calls, contains ${name}. Sequences see the
-/// variables of their callers, unless a parameter has the same name.
+/// Whether a value in `searched`, or in the sequences that it calls, contains ${name}. Sequences
+/// see the variables of their callers, unless a parameter has the same name.
 bool scenario_files::is_used(std::string_view name, const config::node& searched,
                              std::set<const sequence*>& seen) const {
     if (searched.is_list())

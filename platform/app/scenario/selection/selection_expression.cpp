@@ -23,7 +23,7 @@ std::string lower(std::string_view text) {
     return all;
 }
 
-/// `at` counts bytes from 0.
+/// `position` counts bytes from 0.
 [[noreturn]] void refuse(std::string_view text, std::size_t position, std::size_t length,
                          const std::string& why) {
     const auto cells = [](std::string_view part) {

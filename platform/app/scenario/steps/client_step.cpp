@@ -81,13 +81,12 @@ std::vector<step_kind> client_steps() {
     using c = client_spec;
     return {step_of<c>(
         "client", "runs a program of yours on the platform",
-        keys<c>{
-            key("command", &c::command, "a program and its arguments").required(),
-            key("status", &c::status, "exit status that the program must have"),
-            key("text", &c::text, "its output must contain this"),
-            key("matches", &c::matches, "a regular expression that its output must match"),
-            key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
-            key("wall_limit", &c::wall_limit, "wall time after which it is ended").positive()}
+        keys<c>{key("command", &c::command, "a program and its arguments").required(),
+                key("status", &c::status, "exit status that the program must have"),
+                key("text", &c::text, "its output must contain this"),
+                key("matches", &c::matches, "a regular expression that its output must match"),
+                key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
+                key("wall_limit", &c::wall_limit, "wall time after which it is ended").positive()}
             .one_of({"text", "matches"}))};
 }
 

@@ -22,8 +22,7 @@ void add_load(cli::command& cores, invocation& line) {
     load->examples({{"trnctl --connect sockets cc load 3 cc_example.elf", "into core 3"},
                     {"trnctl --board trn3-chip cc load 0 cc_core.img", "a packed image"}});
     load->callback([options, &line] {
-        if (options->core >= 32)
-            throw user_error(fmt::format("no CC-Core {}", options->core));
+        if (options->core >= 32) throw user_error(fmt::format("no CC-Core {}", options->core));
         line.chosen = [options, &line, image = read_collective_firmware(options->image)](
                           session& s) { load_cores(s, 1u << options->core, image, line.out); };
     });

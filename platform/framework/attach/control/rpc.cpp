@@ -143,9 +143,12 @@ json to_json(const signature& of) {
     json failures = json::array();
     for (const auto& one : of.fails)
         failures.push_back({{"code", static_cast<int>(one.number)}, {"when", one.when}});
-    return {
-        {"name", of.name},         {"description", of.description}, {"parameters", of.parameter_names()},
-        {"takes", list(of.takes)}, {"returns", list(of.returns)},   {"fails", failures}};
+    return {{"name", of.name},
+            {"description", of.description},
+            {"parameters", of.parameter_names()},
+            {"takes", list(of.takes)},
+            {"returns", list(of.returns)},
+            {"fails", failures}};
 }
 
 void method::operator()(const json& params, caller& from, const answer& done) const {
