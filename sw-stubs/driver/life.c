@@ -37,7 +37,7 @@ void trn_list_remove(trn_member* member) {
     member->from = NULL;
 }
 
-/* Of a device that ends there is nobody left to ask for an error. */
+/* The status of the device's last accesses ends with its handle. */
 static void ignore(trn_status status) {
     (void)status;
 }

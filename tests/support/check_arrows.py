@@ -13,12 +13,12 @@ everything either of them includes.
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import draw_arrows
 import draw_wings
 import python_imports
+from project_files import listed
 
 # folder -> prefixes that it may include from the project; the first matching folder applies.
 F = "platform/framework/"
@@ -157,13 +157,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 PARTS = ("platform/", "models/", "firmware/", "sw-stubs/")
 
 
-def listed(*patterns: str) -> list[str]:
-    """Files of the project, tracked or new."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return sorted(name for name in set(names) if pathlib.Path(name).exists())
-
-
 class source_tree:
     """The includes of each project file, with their line numbers."""
 
@@ -182,7 +175,7 @@ class source_tree:
 
 
 def c_sources() -> source_tree:
-    files = [name for name in listed("*.h", "*.cpp", "*.c") if name.startswith(PARTS)]
+    files = [name for name in listed(pathlib.Path(), "*.h", "*.cpp", "*.c") if name.startswith(PARTS)]
     known = set(files)
     public = {name.split("/include/", 1)[1]: name for name in files if "/include/" in name}
 
@@ -200,7 +193,7 @@ def c_sources() -> source_tree:
 
 
 def python_sources() -> source_tree:
-    return source_tree(python_imports.imports(listed("*.py")))
+    return source_tree(python_imports.imports(listed(pathlib.Path(), "*.py")))
 
 
 def folder_of(name: str) -> str:

@@ -9,8 +9,9 @@ each of its pages.
 """
 import pathlib
 import re
-import subprocess
 import sys
+
+from project_files import listed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAX_LINE, MAX_CELL = 140, 300  # characters
@@ -33,13 +34,7 @@ FENCE = re.compile(r"^\s*```")
 
 
 def tracked(*patterns: str) -> list[str]:
-    return subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    return listed(ROOT, *patterns)
 
 
 def read(name: str) -> str:
@@ -75,7 +70,7 @@ def anchors(text: str) -> set[str]:
     """Anchors that GitHub generates from headings, and explicit ones."""
     found = set(re.findall(r'<a id="([^"]+)"', text))
     counts: dict[str, int] = {}
-    for heading in re.findall(r"^#{1,6} (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), flags=re.M):
+    for heading in re.findall(r"^#{1,6} (.*)$", without_blocks(text), flags=re.M):
         slug = re.sub(r"<[^>]*>|[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
         count = counts.get(slug, 0)
         counts[slug] = count + 1

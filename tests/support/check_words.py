@@ -5,8 +5,9 @@ instead of each of its words after "Not:". Prints file:line and the violation; s
 """
 import pathlib
 import re
-import subprocess
 import sys
+
+from project_files import listed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GLOSSARY = "doc/glossary.md"
@@ -58,21 +59,15 @@ class Glossary:
 
 
 def main() -> int:
-    files = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *SOURCES],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
     glossary = Glossary((ROOT / GLOSSARY).read_text(encoding="utf-8"))
     wrong = list(glossary.wrong)
     if not glossary.instead:
         wrong.append(f"{GLOSSARY}: no entry has 'Not: WORD'")
     any_word = re.compile("|".join(f"({pattern_of(word)})" for word in glossary.instead) or r"(?!)")
     terms = list(glossary.instead.items())
+    files = listed(ROOT, *SOURCES)
     for name in files:
-        if name == GLOSSARY or OTHERS_WORDS.match(name) or not (ROOT / name).is_file():
+        if name == GLOSSARY or OTHERS_WORDS.match(name):
             continue
         source = (ROOT / name).read_text(encoding="utf-8", errors="replace")
         if any_word.search(source) is None:
