@@ -102,10 +102,6 @@ private:
         std::vector<label_use> uses;  // labels used by a line without errors
         instruction_reader reader(in, uses, pc(), line_->number, names_);
         const instruction i = reader.read();
-        for (label_use& use : uses) {
-            uses_.push_back(std::move(use));
-            use_lines_.push_back(*line_);
-        }
         for (const transfer* t : reader.transfers()) {
             order_.check(*t, set_.transfers, current_.engine.value_or(engine::sync), in, at);
             starts_.push_back({pc(), t->name, at, *line_});
@@ -118,6 +114,10 @@ private:
             r.stream = static_cast<std::uint32_t>(set_.streams.size());
             r.word += static_cast<std::uint32_t>(pc());
             set_.relocations.push_back(r);
+        }
+        for (label_use& use : uses) {
+            uses_.push_back(std::move(use));
+            use_lines_.push_back(*line_);
         }
         const bytes word = encode(i);
         emit({word.data(), i.words() * word_bytes});
@@ -207,9 +207,9 @@ private:
                 value |= std::uint32_t{current_.words[pc * word_bytes + byte + b]} << 8 * b;
             return value;
         };
-        for (std::size_t pc = 0; pc < this->pc() && !starts_.empty(); ++pc) {
+        for (std::size_t pc = 0, size = 1; pc < this->pc() && !starts_.empty(); pc += size) {
             const auto code = static_cast<opcode>(field(pc, 0, 2));
-            if ((field(pc, 2, 1) & flag::long_form) != 0) ++pc;
+            size = (field(pc, 2, 1) & flag::long_form) != 0 ? 2 : 1;
             if (code != opcode::branch && code != opcode::loop) continue;
             const auto target =
                 static_cast<std::int64_t>(pc) + static_cast<std::int32_t>(field(pc, 28, 4));

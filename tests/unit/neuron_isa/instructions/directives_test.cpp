@@ -253,6 +253,11 @@ TEST(Directives, TransfersAreNotStartedInLoops) {
     EXPECT_EQ(mistakes_of(one + "dma_start a\nagain: nop\nloop rd=R1 step=1 imm=2 target=again\n"),
               "");
     EXPECT_EQ(mistakes_of(one + "branch if=always target=over\nover: dma_start a\n"), "");
+    // The last word is a branch that claims a second word.
+    const auto header = static_cast<unsigned>(opcode::branch) | unsigned{flag::long_form} << 16;
+    std::string last = ".word " + std::to_string(header);
+    for (int n = 1; n < 16; ++n) last += " 0";
+    EXPECT_EQ(mistakes_of(one + "dma_start a\n" + last + "\n"), "");
 }
 
 TEST(Directives, EventsOfATextStartClear) {
