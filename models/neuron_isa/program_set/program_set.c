@@ -190,6 +190,8 @@ static void read_tensors(reader* r) {
         t->alignment = below(r, TENSORS, n, AT(TENSOR_ALIGNMENT), MAX_ALIGNMENT + 1, "alignment");
         t->rank = below(r, TENSORS, n, AT(TENSOR_RANK), SET_MAX_RANK + 1, "rank");
         t->bytes = trn_set_type_bytes(t->type);
+        if (t->rank == 0)
+            fail(r, SET_DAMAGED, "tensor %u: rank 0, expected 1 to %u", n, SET_MAX_RANK);
         if (t->alignment == 0 || t->alignment & (t->alignment - 1))
             fail(r, SET_DAMAGED, "tensor %u: its alignment is no power of two", n);
         for (uint32_t d = 0; d < t->rank && t->bytes != 0; ++d) {

@@ -322,6 +322,14 @@ TEST(Assembler, MistakesHaveAPlaceAndASuggestion) {
     EXPECT_THAT(mistakes_of("halt\nnop nop\nhalt x=1"), HasSubstr("text:3:6"));
 }
 
+TEST(Assembler, LabelsOfARefusedInstructionChangeNoWords) {
+    const std::string refused = "again: loop rd=R1 step=0 imm=2 target=again\n";
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine vector\n" + refused),
+                HasSubstr("text:3:8: E54 BAD_OPERAND"));
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine vector\n" + refused + ".engine sync\nhalt\n"),
+                HasSubstr("text:3:8: E54 BAD_OPERAND"));
+}
+
 TEST(Assembler, AnInstructionHasEachFieldOnce) {
     const auto twice = [](std::string_view text, std::string_view place, std::string_view key) {
         EXPECT_THAT(mistakes_of(text),
@@ -470,6 +478,7 @@ halt
         EXPECT_THAT([&] { read_program_set(write_program_set(set)); },
                     testing::ThrowsMessage<program_set_error>(HasSubstr(words)));
     };
+    expect_refused("tensor 0: rank 0, expected 1 to 8", [](auto& s) { s.tensors[0].shape = {}; });
     expect_refused("alignment is 2147483648", [](auto& s) { s.tensors[0].alignment = 1u << 31; });
     expect_refused("moves nothing", [](auto& s) { s.transfers[0].engines = 0; });
     expect_refused("moves nothing", [](auto& s) { s.transfers[0].rows = 0; });
