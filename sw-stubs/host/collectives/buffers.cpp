@@ -38,14 +38,14 @@ std::string collective_place_fault(const location& place) {
     return "";
 }
 
-collective_memories::collective_memories(const device& on) : about_(on.info()) {
-    for (std::uint32_t n = 0; n < about_.stacks; ++n) stacks_.push_back(trn_hbm_address(on, n, 0));
-    for (std::uint32_t n = 0; n < about_.cores; ++n)
-        state_buffers_.push_back(trn_sbuf_address(on, n, 0));
+collective_memories::collective_memories(const device& chip) : info_(chip.info()) {
+    for (std::uint32_t n = 0; n < info_.stacks; ++n) stacks_.push_back(trn_hbm_address(chip, n, 0));
+    for (std::uint32_t n = 0; n < info_.cores; ++n)
+        state_buffers_.push_back(trn_sbuf_address(chip, n, 0));
 }
 
 std::uint64_t collective_memories::size_of(const location& memory) const {
-    return memory.space == kind::sbuf ? about_.state_buffer_size : about_.stack_size;
+    return memory.space == kind::sbuf ? info_.state_buffer_size : info_.stack_size;
 }
 
 collective_memories::share collective_memories::share_of(const location& memory,
@@ -56,54 +56,54 @@ collective_memories::share collective_memories::share_of(const location& memory,
 }
 
 collective_memories::buffers collective_memories::place(const trn_coll_config& config,
-                                                        const collective_places& where) const {
+                                                        const collective_places& places) const {
     trn_coll_sizes sizes{};
     trn_coll_get_sizes(&config, &sizes);
-    const std::array places{where.send, where.receive, where.scratch};
+    const std::array memories{places.send, places.receive, places.scratch};
     const std::array needed{sizes.send, sizes.receive, sizes.scratch};
     std::array<std::uint64_t, 3> offsets{};
     trn_coll_in_place_offsets(&config, &offsets[0], &offsets[1]);
     if (!config.in_place) offsets = {};
-    if (config.in_place && !same_memory(where.send, where.receive))
+    if (config.in_place && !same_memory(places.send, places.receive))
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("in place, but the input is in {} and the output in {}",
-                                       where.send.name(), where.receive.name()));
+                                       places.send.name(), places.receive.name()));
     buffers all{};
     for (std::size_t n = 0; n < all.size(); ++n) {
-        const auto& memory = places[n];
+        const auto& memory = memories[n];
         const auto fault = collective_place_fault(memory);
         if (!fault.empty()) throw device_error(TRN_INVALID_ARGUMENT, fault);
         const auto& begins = memory.space == kind::sbuf ? state_buffers_ : stacks_;
         if (memory.number >= begins.size())
-            throw device_error(TRN_INVALID_ARGUMENT,
-                               fmt::format("there is no {}: {} has {}", memory.name(), about_.name,
-                                           begins.size()));
-        auto at = share_of(memory, config.slot).begin;
+            throw device_error(
+                TRN_INVALID_ARGUMENT,
+                fmt::format("there is no {}: {} has {}", memory.name(), info_.name, begins.size()));
+        auto offset = share_of(memory, config.slot).begin;
         for (std::size_t before = 0; before < n; ++before)
-            if (same_memory(places[before], memory) && !(config.in_place && n == 1))
-                at = std::max(at,
-                              rounded_up(all[before].at.offset + all[before].bytes + guard_bytes));
-        at += guard_bytes + offsets[n];
-        all[n].at = memory;
-        all[n].at.offset = at;
-        all[n].address = begins[memory.number] + at;
+            if (same_memory(memories[before], memory) && !(config.in_place && n == 1))
+                offset = std::max(
+                    offset, rounded_up(all[before].place.offset + all[before].bytes + guard_bytes));
+        offset += guard_bytes + offsets[n];
+        all[n].place = memory;
+        all[n].place.offset = offset;
+        all[n].address = begins[memory.number] + offset;
         all[n].bytes = needed[n];
-        const auto room = size_of(memory) - std::min(size_of(memory), at + guard_bytes);
+        const auto room = size_of(memory) - std::min(size_of(memory), offset + guard_bytes);
         if (needed[n] > room)
             throw device_error(
                 TRN_INVALID_ARGUMENT,
                 fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
                             "{:#x} on, and {} to guard it",
                             names[n], config.rank, memory.name(), size_text(size_of(memory)),
-                            needed[n], at, guard_bytes));
+                            needed[n], offset, guard_bytes));
     }
     return all;
 }
 
 bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const {
     return std::ranges::all_of(all, [&](const collective_buffer& each) {
-        const auto own = share_of(each.at, slot);
-        return each.at.offset + each.bytes + guard_bytes <= own.begin + own.bytes;
+        const auto own = share_of(each.place, slot);
+        return each.place.offset + each.bytes + guard_bytes <= own.begin + own.bytes;
     });
 }
 
@@ -112,18 +112,20 @@ std::vector<collective_buffer> apart(const std::array<collective_buffer, 3>& all
     return {all[0].bytes > all[1].bytes ? all[0] : all[1], all[2]};
 }
 
-void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes) {
-    on.check(
-        from.space == kind::sbuf
-            ? trn_read(on, from.number, bytes.data(), from.address(on, bytes.size()), bytes.size())
-            : trn_window_read(on, from.number, from.offset, bytes.data(), bytes.size()));
+void read_bytes(device& chip, const location& source, std::span<std::uint8_t> bytes) {
+    chip.check(
+        source.space == kind::sbuf
+            ? trn_read(chip, source.number, bytes.data(), source.address(chip, bytes.size()),
+                       bytes.size())
+            : trn_window_read(chip, source.number, source.offset, bytes.data(), bytes.size()));
 }
 
-void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes) {
-    on.check(
-        to.space == kind::sbuf
-            ? trn_write(on, to.number, to.address(on, bytes.size()), bytes.data(), bytes.size())
-            : trn_window_write(on, to.number, to.offset, bytes.data(), bytes.size()));
+void write_bytes(device& chip, const location& destination, std::span<const std::uint8_t> bytes) {
+    chip.check(destination.space == kind::sbuf
+                   ? trn_write(chip, destination.number, destination.address(chip, bytes.size()),
+                               bytes.data(), bytes.size())
+                   : trn_window_write(chip, destination.number, destination.offset, bytes.data(),
+                                      bytes.size()));
 }
 
 }  // namespace trn

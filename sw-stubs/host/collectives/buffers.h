@@ -25,7 +25,7 @@ std::string collective_place_fault(const location& place);
 
 /// A buffer of a rank.
 struct collective_buffer {
-    location at;
+    location place;
     std::uint64_t address = 0;  ///< AXI
     std::uint64_t bytes = 0;
 };
@@ -45,12 +45,12 @@ public:
     /// Send, receive and scratch.
     using buffers = std::array<collective_buffer, 3>;
 
-    /// Precondition: `on` is probed, and all chips of the collective are like it.
-    explicit collective_memories(const device& on);
+    /// Precondition: `chip` is probed, and all chips of the collective are like it.
+    explicit collective_memories(const device& chip);
 
     /// The buffers of config.rank; in place, send and receive share memory. \throws device_error
     /// for an unknown memory, or if they do not fit
-    buffers place(const trn_coll_config& config, const collective_places& where) const;
+    buffers place(const trn_coll_config& config, const collective_places& places) const;
     /// Whether all buffers are within the slot's share.
     bool in_share(const buffers& all, std::uint32_t slot) const;
 
@@ -61,13 +61,13 @@ private:
     std::uint64_t size_of(const location& memory) const;
     share share_of(const location& memory, std::uint32_t slot) const;
 
-    trn_device_info about_;
+    trn_device_info info_;
     std::vector<std::uint64_t> stacks_, state_buffers_;  // AXI addresses
 };
 
 /// Access HBM through its BAR window, SBUF by the copy queue of its core, because MMIO accesses to
 /// it are one register wide. \throws device_error
-void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes);
-void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes);
+void read_bytes(device& chip, const location& source, std::span<std::uint8_t> bytes);
+void write_bytes(device& chip, const location& destination, std::span<const std::uint8_t> bytes);
 
 }  // namespace trn

@@ -21,14 +21,14 @@ constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-/// The location `bytes` after `at`.
-location after(location at, std::uint64_t bytes) {
-    at.offset += bytes;
-    return at;
+/// The location `bytes` after `place`.
+location after(location place, std::uint64_t bytes) {
+    place.offset += bytes;
+    return place;
 }
-location before(location at, std::uint64_t bytes) {
-    at.offset -= bytes;
-    return at;
+location before(location place, std::uint64_t bytes) {
+    place.offset -= bytes;
+    return place;
 }
 
 std::uint64_t rounded(const collective_request& request) {
@@ -100,13 +100,13 @@ std::vector<std::uint32_t> collective_targets(const collective_request& request,
     };
     if (request.op != TRN_COLL_PERMUTE) refuse("only a permute takes pairs");
     targets.assign(ranks, TRN_COLL_NO_RANK);
-    for (const auto& [from, to] : *request.pairs) {
-        if (from >= ranks || to >= ranks)
-            refuse(fmt::format("pair {}-{}: there are ranks 0 to {}", from, to, ranks - 1));
-        if (targets[from] != TRN_COLL_NO_RANK) refuse(fmt::format("rank {} sends twice", from));
-        if (std::ranges::find(targets, to) != targets.end())
-            refuse(fmt::format("rank {} receives twice", to));
-        targets[from] = to;
+    for (const auto& [sender, receiver] : *request.pairs) {
+        if (sender >= ranks || receiver >= ranks)
+            refuse(fmt::format("pair {}-{}: there are ranks 0 to {}", sender, receiver, ranks - 1));
+        if (targets[sender] != TRN_COLL_NO_RANK) refuse(fmt::format("rank {} sends twice", sender));
+        if (std::ranges::find(targets, receiver) != targets.end())
+            refuse(fmt::format("rank {} receives twice", receiver));
+        targets[sender] = receiver;
     }
     return targets;
 }
@@ -118,12 +118,13 @@ std::pair<std::uint32_t, std::uint32_t> collective_pair(const std::string& text)
         return !digits.empty() && digits.size() <= max_digits &&
                digits.find_first_not_of("0123456789") == std::string_view::npos;
     };
-    const auto from = text.substr(0, dash), to = dash == text.npos ? "" : text.substr(dash + 1);
-    if (!is_number(from) || !is_number(to))
+    const auto sender = text.substr(0, dash),
+               receiver = dash == text.npos ? "" : text.substr(dash + 1);
+    if (!is_number(sender) || !is_number(receiver))
         throw std::runtime_error(
             fmt::format("'{}' is not a pair of ranks, sender and receiver, such as 0-1", text));
-    return {static_cast<std::uint32_t>(std::stoul(from)),
-            static_cast<std::uint32_t>(std::stoul(to))};
+    return {static_cast<std::uint32_t>(std::stoul(sender)),
+            static_cast<std::uint32_t>(std::stoul(receiver))};
 }
 
 collective_group::collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
@@ -141,16 +142,16 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
         rank_of_[chips[rank]] = rank;
     }
     trn_topology machine{};
-    hosts.run_each(chips_, [&](std::size_t chip, device& on) {
-        on.check(trn_probe(on));
-        on.check(trn_reset_device(on));
+    hosts.run_each(chips_, [&](std::size_t index, device& chip) {
+        chip.check(trn_probe(chip));
+        chip.check(trn_reset_device(chip));
         trn_topology found{};
-        on.check(trn_get_topology(on, &found));
-        places_[rank_of_[chip]] = found.own;
-        if (rank_of_[chip] == 0) {
+        chip.check(trn_get_topology(chip, &found));
+        places_[rank_of_[index]] = found.own;
+        if (rank_of_[index] == 0) {
             machine = found;
-            about_ = on.info();
-            memories_.emplace(on);
+            info_ = chip.info();
+            memories_.emplace(chip);
         }
     });
     topology_ = machine.kind;
@@ -158,7 +159,7 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
     find_rings(machine);
     need_cores(0, ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS);
     hosts_.run_each(chips_,
-                    [&](std::size_t chip, device& on) { load_missing(rank_of_[chip], on); });
+                    [&](std::size_t index, device& chip) { load_missing(rank_of_[index], chip); });
 }
 
 collective_group::~collective_group() {
@@ -168,28 +169,28 @@ collective_group::~collective_group() {
 
 /// The first CC-Core of a NeuronCore.
 std::uint32_t collective_group::collective_core(std::uint32_t core) const {
-    return core * (about_.sync_blocks / about_.cores);
+    return core * (info_.sync_blocks / info_.cores);
 }
 
 /// Adds `count` NeuronCores from `first` on to those whose first CC-Core is used.
 void collective_group::need_cores(std::uint32_t first, std::uint32_t count) {
-    for (auto n = first; n < std::min(first + count, about_.cores); ++n) needed_cores_ |= 1u << n;
+    for (auto n = first; n < std::min(first + count, info_.cores); ++n) needed_cores_ |= 1u << n;
 }
 
 /// Loads the image into the needed CC-Cores of a rank, except those that already run it.
-void collective_group::load_missing(std::uint32_t rank, device& on) {
+void collective_group::load_missing(std::uint32_t rank, device& chip) {
     auto& loaded = loaded_[rank];
     std::uint32_t missing = 0;
-    for (std::uint32_t core = 0; core < about_.cores; ++core) {
+    for (std::uint32_t core = 0; core < info_.cores; ++core) {
         if ((needed_cores_ >> core & 1) == 0) continue;
         const auto found = loaded.find(core);
-        if (found == loaded.end() || found->second != trn_core_resets(on, core))
+        if (found == loaded.end() || found->second != trn_core_resets(chip, core))
             missing |= 1u << collective_core(core);
     }
     if (missing == 0) return;
-    on.check(trn_cc_load(on, missing, image_.data(), image_.size()));
-    for (std::uint32_t core = 0; core < about_.cores; ++core)
-        if ((missing >> collective_core(core) & 1) != 0) loaded[core] = trn_core_resets(on, core);
+    chip.check(trn_cc_load(chip, missing, image_.data(), image_.size()));
+    for (std::uint32_t core = 0; core < info_.cores; ++core)
+        if ((missing >> collective_core(core) & 1) != 0) loaded[core] = trn_core_resets(chip, core);
 }
 
 void collective_group::use_image(std::span<const std::uint8_t> image) {
@@ -216,98 +217,99 @@ void collective_group::find_rings(const trn_topology& machine) {
     ring_.resize(rings * ranks());
 }
 
-void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config,
-                            const rank_data& about) {
+void collective_group::fill(device& chip, std::uint32_t rank, const trn_coll_config& config,
+                            const rank_data& data) {
     const collective_reference reference(config);
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
-    for (const auto& each : apart(about.buffers[rank], config.in_place)) {
+    for (const auto& each : apart(data.buffers[rank], config.in_place)) {
         if (each.bytes == 0) continue;
-        write_bytes(on, before(each.at, guard_bytes), guard);
-        write_bytes(on, after(each.at, each.bytes), guard);
-        if (!about.checks) continue;
-        in_chunks(each.bytes, [&](std::uint64_t at, std::uint64_t size) {
-            write_bytes(on, after(each.at, at), std::vector<std::uint8_t>(size, guard_value));
+        write_bytes(chip, before(each.place, guard_bytes), guard);
+        write_bytes(chip, after(each.place, each.bytes), guard);
+        if (!data.checks) continue;
+        in_chunks(each.bytes, [&](std::uint64_t offset, std::uint64_t size) {
+            write_bytes(chip, after(each.place, offset),
+                        std::vector<std::uint8_t>(size, guard_value));
         });
     }
-    const auto& send = about.buffers[rank].front();
-    in_chunks(send.bytes, [&](std::uint64_t at, std::uint64_t size) {
+    const auto& send = data.buffers[rank].front();
+    in_chunks(send.bytes, [&](std::uint64_t offset, std::uint64_t size) {
         std::vector<std::uint8_t> bytes(size);
-        reference.input(rank, at / trn_coll_type_bytes(config.type), bytes);
-        write_bytes(on, after(send.at, at), bytes);
+        reference.input(rank, offset / trn_coll_type_bytes(config.type), bytes);
+        write_bytes(chip, after(send.place, offset), bytes);
     });
 }
 
 /// Checks outputs, inputs (which must be unchanged) and the memory around both.
-void collective_group::check(const trn_coll_config& config, const rank_data& about,
+void collective_group::check(const trn_coll_config& config, const rank_data& data,
                              collective_result& found) {
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
     std::vector<std::uint8_t> shared;  // the output, where it is equal on all ranks
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
-        const auto& all = about.buffers[rank];
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+        const auto rank = rank_of_[index];
+        const auto& all = data.buffers[rank];
         const auto differs = [&](const std::string& place_name, std::uint64_t element) {
             if (found.wrong++ == 0)
                 found.first_wrong = fmt::format("rank {}: {} {}", rank, place_name, element);
         };
         std::vector<std::uint8_t> bytes, expected;
-        const auto compare = [&](const location& from, std::uint64_t in, const char* place_name,
+        const auto compare = [&](const location& place, std::uint64_t total, const char* place_name,
                                  auto&& want) {
-            in_chunks(in, [&](std::uint64_t at, std::uint64_t length) {
+            in_chunks(total, [&](std::uint64_t offset, std::uint64_t length) {
                 bytes.resize(length);
                 expected.resize(length);
-                read_bytes(on, after(from, at), bytes);
-                want(at, std::span(expected));
+                read_bytes(chip, after(place, offset), bytes);
+                want(offset, std::span(expected));
                 if (bytes == expected) return;
                 for (std::size_t n = 0; n < length; n += size)
                     if (!std::equal(&bytes[n], &bytes[n] + size, &expected[n]))
-                        differs(place_name, (at + n) / size);
+                        differs(place_name, (offset + n) / size);
             });
         };
         // in place, the output replaces it
         const auto compare_input = [&](std::uint64_t begin, std::uint64_t end) {
-            compare(after(all[0].at, begin), end - begin, "input element",
-                    [&](std::uint64_t at, std::span<std::uint8_t> want) {
-                        reference.input(rank, (begin + at) / size, want);
+            compare(after(all[0].place, begin), end - begin, "input element",
+                    [&](std::uint64_t offset, std::span<std::uint8_t> want) {
+                        reference.input(rank, (begin + offset) / size, want);
                     });
         };
-        const auto own = all[1].at.offset - all[0].at.offset;
+        const auto own = all[1].place.offset - all[0].place.offset;
         if (!config.in_place) compare_input(0, all[0].bytes);
         if (config.in_place && scatters(config.op)) {
             compare_input(0, own);
             compare_input(own + all[1].bytes, all[0].bytes);
         }
-        compare(all[1].at, all[1].bytes, "element",
-                [&](std::uint64_t at, std::span<std::uint8_t> want) {
+        compare(all[1].place, all[1].bytes, "element",
+                [&](std::uint64_t offset, std::span<std::uint8_t> want) {
                     if (config.op == TRN_COLL_PERMUTE) {  // a rank may receive nothing
                         std::ranges::fill(want, guard_value);
-                        if (config.in_place) reference.input(rank, at / size, want);
+                        if (config.in_place) reference.input(rank, offset / size, want);
                     }
                     if (!gives_all_the_same(config.op))
-                        return reference.output(rank, at / size, want);
-                    if (shared.size() < at + want.size()) {
-                        shared.resize(at + want.size());
-                        reference.output(rank, at / size, std::span(shared).subspan(at));
+                        return reference.output(rank, offset / size, want);
+                    if (shared.size() < offset + want.size()) {
+                        shared.resize(offset + want.size());
+                        reference.output(rank, offset / size, std::span(shared).subspan(offset));
                     }
-                    std::copy_n(&shared[at], want.size(), want.begin());
+                    std::copy_n(&shared[offset], want.size(), want.begin());
                 });
         for (const auto& each : apart(all, config.in_place)) {
             if (each.bytes == 0) continue;
             const auto around = [](std::uint64_t, std::span<std::uint8_t> want) {
                 std::ranges::fill(want, guard_value);
             };
-            compare(before(each.at, guard_bytes), guard_bytes, "byte before a buffer,", around);
-            compare(after(each.at, each.bytes), guard_bytes / size * size, "byte after a buffer,",
-                    around);
+            compare(before(each.place, guard_bytes), guard_bytes, "byte before a buffer,", around);
+            compare(after(each.place, each.bytes), guard_bytes / size * size,
+                    "byte after a buffer,", around);
         }
     });
 }
 
 trn_coll_config collective_group::config_for(const collective_request& request,
-                                             rank_data& of) const {
-    auto& members = of.members;
+                                             rank_data& data) const {
+    auto& members = data.members;
     members.resize(ranks());
-    of.done = request.done;
+    data.done = request.done;
     trn_coll_config config{};
     config.op = request.op;
     config.algorithm = request.algorithm;
@@ -325,15 +327,15 @@ trn_coll_config collective_group::config_for(const collective_request& request,
     config.domains = domains();
     config.channels = request.channels;
     config.lanes = request.lanes;
-    of.counts = collective_counts(request, ranks());
-    if (!of.counts.empty()) {
-        config.counts = of.counts.data();
+    data.counts = collective_counts(request, ranks());
+    if (!data.counts.empty()) {
+        config.counts = data.counts.data();
         config.bytes = trn_coll_counted_bytes(&config);
     }
-    of.targets = collective_targets(request, ranks());
-    if (!of.targets.empty()) config.targets = of.targets.data();
+    data.targets = collective_targets(request, ranks());
+    if (!data.targets.empty()) config.targets = data.targets.data();
     config.in_place = request.in_place;
-    of.checks = request.check;
+    data.checks = request.check;
     config.algorithm = trn_coll_choose(&config);
     config.slot = request.slot;
     config.core = collective_core(request.core);
@@ -344,41 +346,40 @@ trn_coll_config collective_group::config_for(const collective_request& request,
     config.limit = request.limit_ns;
     config.notify = true;
     config.steps = request.steps;
-    of.buffers.resize(ranks());
+    data.buffers.resize(ranks());
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) members[rank].place = places_[rank];
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         config.rank = rank;
-        const auto& all = of.buffers[rank] = memories_->place(config, request.places);
+        const auto& all = data.buffers[rank] = memories_->place(config, request.places);
         members[rank] = {places_[rank], all[0].address, all[1].address, all[2].address};
     }
     config.rank = 0;
     return config;
 }
 
-void collective_group::create(const trn_coll_config& config, const rank_data& about,
-                              handles& made) {
+void collective_group::create(const trn_coll_config& config, const rank_data& data, handles& made) {
     if (config.slot < armed_.size() && !armed_[config.slot].empty())
         throw device_error(
             TRN_BUSY, fmt::format("slot {} holds a collective that programs start", config.slot));
     made.resize(ranks());
     network_->open(config);
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
         trn_coll_config mine = config;
-        mine.rank = rank_of_[chip];
-        reopen(on);
-        load_missing(mine.rank, on);
+        mine.rank = rank_of_[index];
+        reopen(chip);
+        load_missing(mine.rank, chip);
         network_->describe(mine);
-        if (const auto& done = about.done) {
-            mine.done_semaphore = trn_semaphore_address(on, done->core, done->index);
+        if (const auto& done = data.done) {
+            mine.done_semaphore = trn_semaphore_address(chip, done->core, done->index);
             if (mine.done_semaphore == 0)
                 throw device_error(
                     TRN_INVALID_ARGUMENT,
                     fmt::format("there is no semaphore {} of core {}", done->index, done->core));
         }
         trn_coll* handle = nullptr;
-        on.check(trn_coll_create(on, &mine, &handle));  // refuses an invalid configuration
+        chip.check(trn_coll_create(chip, &mine, &handle));  // refuses an invalid configuration
         made[mine.rank].reset(handle);
-        if (about.fills) fill(on, mine.rank, config, about);
+        if (data.fills) fill(chip, mine.rank, config, data);
     });
 }
 
@@ -386,52 +387,52 @@ void collective_group::create(const trn_coll_config& config, const rank_data& ab
 void collective_group::take_down(handles& made, std::uint32_t slot) {
     if (made.empty()) return;
     network_->close(slot);
-    hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
+    hosts_.run_each(chips_, [&](std::size_t index, device&) { made[rank_of_[index]].reset(); });
 }
 
 struct collective_group::one_run {
     collective_group* group;
     const collective_request& request;
-    rank_data about = {};
+    rank_data data = {};
     trn_coll_config config = {};
     handles made = {};
     collective_result result = {};
     std::uint64_t operation = 0;  // in a trace
 };
 
-void collective_group::start_rank(const collective_request& request, std::uint32_t rank, device& on,
-                                  trn_coll* made) {
-    if (!request.start_by) return on.check(trn_coll_start(made));
+void collective_group::start_rank(const collective_request& request, std::uint32_t rank,
+                                  device& chip, trn_coll* made) {
+    if (!request.start_by) return chip.check(trn_coll_start(made));
     std::array<trn_coll_trigger, TRN_COLL_CHANNELS> triggers{};
     const auto count = trn_coll_triggers(made, triggers.data());
-    on.check(trn_coll_expect(made, 1));
-    request.start_by(rank, on, std::span(triggers).first(count));
+    chip.check(trn_coll_expect(made, 1));
+    request.start_by(rank, chip, std::span(triggers).first(count));
 }
 
 /// Replaces the output of a run in place by the input.
 void collective_group::fill_again(const one_run& run) {
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        fill(on, rank_of_[chip], run.config, run.about);
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+        fill(chip, rank_of_[index], run.config, run.data);
     });
 }
 
 void collective_group::start(one_run& run) {
     run.operation = 0;
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
-        start_rank(run.request, rank, on, run.made[rank].get());
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+        const auto rank = rank_of_[index];
+        start_rank(run.request, rank, chip, run.made[rank].get());
     });
 }
 
 namespace {
 
-collective_result::rank_steps steps_of(trn_coll* made, device& on) {
+collective_result::rank_steps steps_of(trn_coll* made, device& chip) {
     collective_result::rank_steps steps;
     std::uint32_t count = 0;
-    on.check(trn_coll_times(made, &steps.begin_ns, &steps.end_ns));
-    on.check(trn_coll_steps(made, nullptr, &count));
+    chip.check(trn_coll_times(made, &steps.begin_ns, &steps.end_ns));
+    chip.check(trn_coll_steps(made, nullptr, &count));
     steps.ends_ns.resize(count);
-    on.check(trn_coll_steps(made, steps.ends_ns.data(), &count));
+    chip.check(trn_coll_steps(made, steps.ends_ns.data(), &count));
     for (auto& end : steps.ends_ns) end += steps.begin_ns;
     return steps;
 }
@@ -453,15 +454,15 @@ void collective_group::finish(one_run& run) {
     const auto& request = run.request;
     if (request.steps) run.result.steps.assign(ranks(), {});
     run.result.started_ns = run.result.ended_ns = 0;
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+        const auto rank = rank_of_[index];
         std::uint64_t first = 0, last = 0;
-        if (request.meanwhile) request.meanwhile(rank, on);
-        on.check(trn_coll_wait(run.made[rank].get(), wait_limit(request)));
-        on.check(trn_coll_times(run.made[rank].get(), &first, &last));
+        if (request.meanwhile) request.meanwhile(rank, chip);
+        chip.check(trn_coll_wait(run.made[rank].get(), wait_limit(request)));
+        chip.check(trn_coll_times(run.made[rank].get(), &first, &last));
         run.result.started_ns = std::max(run.result.started_ns, first);
         run.result.ended_ns = std::max(run.result.ended_ns, last);
-        if (request.steps) run.result.steps[rank] = steps_of(run.made[rank].get(), on);
+        if (request.steps) run.result.steps[rank] = steps_of(run.made[rank].get(), chip);
     });
     count_from_the_first(run.result.steps);
     run.result.ns +=
@@ -480,12 +481,12 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
                     throw std::invalid_argument(fmt::format("two collectives in slot {} of chip {}",
                                                             a->request.slot, chip));
     for (const auto& job : jobs) {
-        rank_data about;
-        job.group.config_for(job.request, about);
+        rank_data data;
+        job.group.config_for(job.request, data);
         const auto fits = [&](const collective_memories::buffers& all) {
             return job.group.memories_->in_share(all, job.request.slot);
         };
-        if (!std::ranges::all_of(about.buffers, fits))
+        if (!std::ranges::all_of(data.buffers, fits))
             throw std::invalid_argument(
                 fmt::format("slot {}: the buffers of a collective beside others have 1 GiB of a "
                             "stack or a quarter of an SBUF",
@@ -500,7 +501,7 @@ std::vector<collective_result> collective_group::run_together(
     std::uint32_t iterations = 0;
     for (const auto& job : jobs) {
         auto& run = runs.emplace_back(one_run{&job.group, job.request});
-        run.config = job.group.config_for(job.request, run.about);
+        run.config = job.group.config_for(job.request, run.data);
         run.result = {
             .bytes = run.config.bytes,
             .elements = run.config.bytes / std::max(1u, trn_coll_type_bytes(job.request.type)),
@@ -513,7 +514,7 @@ std::vector<collective_result> collective_group::run_together(
     try {
         for (auto& run : runs) {
             run.config.operation = &run.operation;
-            run.group->create(run.config, run.about, run.made);
+            run.group->create(run.config, run.data, run.made);
             run.config.channels = trn_coll_channels(run.made.front().get());
             run.config.rings = trn_coll_rings_used(run.made.front().get());
         }
@@ -532,7 +533,7 @@ std::vector<collective_result> collective_group::run_together(
             }
         }
         for (auto& run : runs)
-            if (run.request.check) run.group->check(run.config, run.about, run.result);
+            if (run.request.check) run.group->check(run.config, run.data, run.result);
     } catch (...) {
         take_all_down();
         throw;
@@ -550,19 +551,19 @@ collective_result collective_group::run(const collective_request& request) {
 
 std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::size_t>& started,
                                                         const collective_request& request) {
-    rank_data about;
+    rank_data data;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
-    create(config_for(request, about), about, made);
-    hosts_.run_each(started, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
-        start_rank(request, rank, on, made[rank].get());
+    create(config_for(request, data), data, made);
+    hosts_.run_each(started, [&](std::size_t index, device& chip) {
+        const auto rank = rank_of_[index];
+        start_rank(request, rank, chip, made[rank].get());
     });
-    hosts_.run_each(started, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
-        if (request.meanwhile) request.meanwhile(rank, on);
+    hosts_.run_each(started, [&](std::size_t index, device& chip) {
+        const auto rank = rank_of_[index];
+        if (request.meanwhile) request.meanwhile(rank, chip);
         outcomes[rank].status = trn_coll_wait(made[rank].get(), wait_limit(request));
-        outcomes[rank].sentence = trn_last_error(on);
+        outcomes[rank].sentence = trn_last_error(chip);
         outcomes[rank].failure = trn_coll_failure(made[rank].get());
     });
     take_down(made, request.slot);
@@ -582,12 +583,12 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
 
 std::vector<trn_coll_trigger> collective_group::arm(const collective_request& request,
                                                     std::span<const own_buffers> of_ranks) {
-    rank_data about;
-    about.fills = false;
-    trn_coll_config config = config_for(request, about);
+    rank_data data;
+    data.fills = false;
+    trn_coll_config config = config_for(request, data);
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
         const own_buffers& own = of_ranks[rank];
-        const auto& parts = about.buffers[rank];
+        const auto& parts = data.buffers[rank];
         if (own.send_bytes != parts[0].bytes || own.receive_bytes != parts[1].bytes)
             throw device_error(
                 TRN_INVALID_ARGUMENT,
@@ -600,19 +601,19 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
     const auto in_share = [&](const collective_memories::buffers& parts) {
         return memories_->in_share(parts, request.slot);
     };
-    if (!std::ranges::all_of(about.buffers, in_share))
+    if (!std::ranges::all_of(data.buffers, in_share))
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("{} of {} bytes: the buffers of a collective that programs "
                                        "start have 1 GiB together",
                                        trn_coll_op_text(request.op), config.bytes));
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
-        about.members[rank].send = of_ranks[rank].send;
-        about.members[rank].receive = of_ranks[rank].receive;
+        data.members[rank].send = of_ranks[rank].send;
+        data.members[rank].receive = of_ranks[rank].receive;
     }
     need_cores(request.core, std::max(1u, request.channels));
     handles made;
     try {
-        create(config, about, made);
+        create(config, data, made);
     } catch (...) {
         take_down(made, request.slot);
         throw;
@@ -625,9 +626,9 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
 
 std::string collective_group::failure(std::uint32_t slot) {
     std::string found;
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        trn_coll* const made = armed_[slot][rank_of_[chip]].get();
-        if (trn_coll_check(made) == TRN_ABORTED && found.empty()) found = trn_last_error(on);
+    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+        trn_coll* const made = armed_[slot][rank_of_[index]].get();
+        if (trn_coll_check(made) == TRN_ABORTED && found.empty()) found = trn_last_error(chip);
     });
     return found;
 }

@@ -203,22 +203,22 @@ private:
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
     void need_cores(std::uint32_t first, std::uint32_t count);
-    void load_missing(std::uint32_t rank, device& on);
-    trn_coll_config config_for(const collective_request& request, rank_data& of) const;
-    void create(const trn_coll_config& config, const rank_data& about, handles& made);
+    void load_missing(std::uint32_t rank, device& chip);
+    trn_coll_config config_for(const collective_request& request, rank_data& data) const;
+    void create(const trn_coll_config& config, const rank_data& data, handles& made);
     void take_down(handles& made, std::uint32_t slot);
     std::vector<rank_outcome> outcomes_of(const std::vector<std::size_t>& started,
                                           const collective_request& request);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
-    static void start_rank(const collective_request& request, std::uint32_t rank, device& on,
+    static void start_rank(const collective_request& request, std::uint32_t rank, device& chip,
                            trn_coll* made);
     void fill_again(const one_run& run);
     void start(one_run& run);
     void finish(one_run& run);
-    static void fill(device& on, std::uint32_t rank, const trn_coll_config& config,
-                     const rank_data& about);
-    void check(const trn_coll_config& config, const rank_data& about, collective_result& found);
+    static void fill(device& chip, std::uint32_t rank, const trn_coll_config& config,
+                     const rank_data& data);
+    void check(const trn_coll_config& config, const rank_data& data, collective_result& found);
 
     host_set& hosts_;
     const std::vector<std::size_t> chips_;  // chip number, by rank
@@ -227,7 +227,7 @@ private:
     std::vector<std::uint32_t> ring_;     // orders of the ranks, concatenated
     std::vector<std::uint32_t> rank_of_;  // rank, by chip number
     std::vector<std::uint8_t> image_;
-    trn_device_info about_{};         // the same for all chips
+    trn_device_info info_{};          // the same for all chips
     std::uint32_t needed_cores_ = 0;  // a map of NeuronCores whose first CC-Core is used
     /// By rank and NeuronCore: its number of resets when the image was loaded.
     std::vector<std::map<std::uint32_t, std::uint32_t>> loaded_;

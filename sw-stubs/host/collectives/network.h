@@ -31,18 +31,18 @@ public:
     /// Precondition: the slot is open.
     void describe(trn_coll_config& config) const;
     /// Destroys the queues of a slot.
-    void close(std::uint32_t slot);
+    void close(std::uint32_t number);
 
 private:
     static constexpr unsigned channels = TRN_COLL_RING_CHANNELS;
     /// The chips' BARs on the buses of their servers.
-    struct bars {
+    struct chip_bars {
         std::uint64_t memory = 0, memory_bytes = 0, registers = 0, register_bytes = 0;
     };
     struct rank_card {
         std::size_t card = 0;     // of the host_set
         std::uint32_t place = 0;  // among the chips of that card
-        bars of;
+        chip_bars bars;
         std::uint32_t memory_key = 0, register_key = 0;
     };
     /// Objects on a card, created once for all slots.
@@ -60,7 +60,7 @@ private:
         trn_rdma_cq cq{};
         trn_rdma_qp qp{};
     };
-    struct slot {
+    struct open_slot {
         std::vector<std::array<channel_queues, channels>> queues;  // by rank
         std::vector<std::array<trn_coll_port, channels>> ports;
         std::vector<trn_coll_nic> nics;
@@ -74,7 +74,7 @@ private:
     std::vector<trn_coll_nic> nics() const;
     void set_up(trn_rdma_card* card, std::size_t number, const std::string& name);
     void create_handles(trn_rdma_card* card, std::size_t number, const std::string& name);
-    void create_queues(trn_rdma_card* card, std::size_t rank, std::uint32_t slot,
+    void create_queues(trn_rdma_card* card, std::size_t rank, std::uint32_t number,
                        const std::array<trn_coll_rings_of_card, channels>& rings);
 
     host_set& hosts_;
@@ -84,7 +84,7 @@ private:
     std::vector<rank_card> rank_cards_;                      // by rank
     std::map<std::size_t, std::vector<std::size_t>> ranks_;  // by card
     std::map<std::size_t, card_objects> objects_;            // by card
-    std::map<std::uint32_t, slot> slots_;
+    std::map<std::uint32_t, open_slot> slots_;
 };
 
 }  // namespace trn

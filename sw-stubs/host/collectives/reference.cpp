@@ -115,21 +115,21 @@ void collective_reference::input(std::uint32_t rank, std::uint64_t first,
         const auto element_of = [](std::uint64_t word) {
             return values[(word & 0xffff) * value_count >> 16];
         };
-        std::uint8_t* to = bytes.data();
+        std::uint8_t* destination = bytes.data();
         const std::uint64_t last = first + bytes.size() / sizeof(T);
         for (std::uint64_t n = first; n < last;) {
             const auto word = mix(key + n / 4);
             if (n % 4 == 0 && last - n >= 4) {
                 const T four[] = {element_of(word), element_of(word >> 16), element_of(word >> 32),
                                   element_of(word >> 48)};
-                std::memcpy(to, four, sizeof four);
+                std::memcpy(destination, four, sizeof four);
                 n += 4;
-                to += sizeof four;
+                destination += sizeof four;
             } else {
-                const T one = element_of(word >> 16 * (n % 4));
-                std::memcpy(to, &one, sizeof one);
+                const T value = element_of(word >> 16 * (n % 4));
+                std::memcpy(destination, &value, sizeof value);
                 n += 1;
-                to += sizeof one;
+                destination += sizeof value;
             }
         }
     });
@@ -145,21 +145,21 @@ void collective_reference::add(std::span<std::uint8_t> sum,
                                const std::vector<std::vector<std::uint8_t>>& operands) const {
     with_type(config_.type, [&](auto element, auto widen, auto round) {
         using T = decltype(element);
-        const auto element_at = [&](const auto& bytes, std::size_t at) {
+        const auto element_at = [&](const auto& bytes, std::size_t offset) {
             T value;
-            std::memcpy(&value, &bytes[at], sizeof value);
+            std::memcpy(&value, &bytes[offset], sizeof value);
             return widen(value);
         };
-        for (std::size_t at = 0; at < sum.size(); at += sizeof(T)) {
-            float x = element_at(sum, at);
+        for (std::size_t offset = 0; offset < sum.size(); offset += sizeof(T)) {
+            float x = element_at(sum, offset);
             for (const auto& operand : operands) {
-                const float y = element_at(operand, at);
+                const float y = element_at(operand, offset);
                 x = config_.with == TRN_COLL_MIN   ? std::min(x, y)
                     : config_.with == TRN_COLL_MAX ? std::max(x, y)
                                                    : x + y;
             }
             const T result = round(x);
-            std::memcpy(&sum[at], &result, sizeof result);
+            std::memcpy(&sum[offset], &result, sizeof result);
         }
     });
 }
@@ -186,8 +186,8 @@ void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
                                      std::span<std::uint8_t> bytes) const {
     const auto pairs = config_.ranks / 2, begin = position_of(owner) / 2;
     assert(pairs > 0);  // KangaRing refuses an odd number of ranks
-    const auto part = [&](std::uint32_t n, std::uint32_t which) {
-        return input_of(config_.ring[2 * ((begin + n) % pairs) + which], first, bytes.size());
+    const auto part = [&](std::uint32_t n, std::uint32_t half) {
+        return input_of(config_.ring[2 * ((begin + n) % pairs) + half], first, bytes.size());
     };
     std::ranges::copy(part(1, 0), bytes.begin());
     add(bytes, {part(1, 1)});
@@ -266,11 +266,11 @@ void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
     const auto whole = doubling ? config_.bytes : block_length() * size;
     const auto part = part_of(whole, channels);
     for (std::size_t done = 0; done < bytes.size();) {
-        const auto at = (first * size + done) % whole;
-        const auto channel = static_cast<std::uint32_t>(at / part);
+        const auto offset = (first * size + done) % whole;
+        const auto channel = static_cast<std::uint32_t>(offset / part);
         const auto piece = bytes.subspan(
-            done,
-            std::min<std::size_t>(bytes.size() - done, std::min(part - at % part, whole - at)));
+            done, std::min<std::size_t>(bytes.size() - done,
+                                        std::min(part - offset % part, whole - offset)));
         if (doubling)
             doubling_sum(0, channel, grid_.sides, first + done / size, piece);
         else
@@ -286,8 +286,10 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
     std::vector<std::vector<std::uint8_t>> sums;
     for (std::uint32_t n = 0; n < config_.domains; ++n) {
         std::vector<std::uint32_t> rings;
-        for (std::uint32_t at = 0; at < std::max(1u, config_.rings) * config_.ranks; ++at)
-            if (config_.ring[at] / ranks == n) rings.push_back(config_.ring[at] % ranks);
+        for (std::uint32_t position = 0; position < std::max(1u, config_.rings) * config_.ranks;
+             ++position)
+            if (config_.ring[position] / ranks == n)
+                rings.push_back(config_.ring[position] % ranks);
         auto part = config_;
         part.domains = 1;
         part.ranks = ranks;
@@ -333,10 +335,10 @@ void collective_reference::sum_of_all(std::uint64_t first, std::span<std::uint8_
     if (config_.domains > 1) return sum_of_domains(0, first, bytes);
     const auto block = block_length();
     for (std::size_t done = 0; done < bytes.size();) {
-        const auto at = first + done / size;
+        const auto element = first + done / size;
         const auto part = bytes.subspan(
-            done, std::min<std::size_t>(bytes.size() - done, (block - at % block) * size));
-        sum(static_cast<std::uint32_t>(at / block), at, part);
+            done, std::min<std::size_t>(bytes.size() - done, (block - element % block) * size));
+        sum(static_cast<std::uint32_t>(element / block), element, part);
         done += part.size();
     }
 }
@@ -348,16 +350,16 @@ void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first
     const auto size = trn_coll_type_bytes(config_.type);
     const auto each = part_of(length * size, config_.rings) / size;
     for (std::size_t done = 0; done < bytes.size();) {
-        const auto at = first + done / size, ring = (at - begin) / each;
+        const auto element = first + done / size, ring = (element - begin) / each;
         const auto part = bytes.subspan(
-            done,
-            std::min<std::size_t>(bytes.size() - done, (begin + (ring + 1) * each - at) * size));
+            done, std::min<std::size_t>(bytes.size() - done,
+                                        (begin + (ring + 1) * each - element) * size));
         auto config = config_;
         config.ring += ring * config_.ranks;
         config.rings = 1;
         collective_reference of_ring(config);
         of_ring.first_rank_ = first_rank_;
-        of_ring.sum(owner, at, part);
+        of_ring.sum(owner, element, part);
         done += part.size();
     }
 }
@@ -417,18 +419,18 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
     std::uint32_t owner = 0;
     std::uint64_t begin = 0;  // of the owner's block
     for (std::size_t done = 0; done < bytes.size();) {
-        const auto at = first + done / size;
-        while (at >= begin + block_of(rank, owner)) begin += block_of(rank, owner++);
-        const auto inside = at - begin;
+        const auto element = first + done / size;
+        while (element >= begin + block_of(rank, owner)) begin += block_of(rank, owner++);
+        const auto inside = element - begin;
         const auto part = bytes.subspan(
             done, std::min<std::size_t>({bytes.size() - done,
                                          (block_of(rank, owner) - inside) * size, cached_bytes}));
         switch (config_.op) {
         case TRN_COLL_ALL_REDUCE:
-            sum_of_all(at, part);
+            sum_of_all(element, part);
             break;
         case TRN_COLL_REDUCE_SCATTER:
-            sum(rank, rank * block_length() + at, part);
+            sum(rank, rank * block_length() + element, part);
             break;
         case TRN_COLL_ALL_GATHER:
         case TRN_COLL_ALL_GATHER_V:
@@ -443,10 +445,10 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
             break;
         }
         case TRN_COLL_PERMUTE:
-            if (source_of(rank) != TRN_COLL_NO_RANK) input(source_of(rank), at, part);
+            if (source_of(rank) != TRN_COLL_NO_RANK) input(source_of(rank), element, part);
             break;
         case TRN_COLL_BROADCAST:
-            input(config_.root, at, part);
+            input(config_.root, element, part);
             break;
         case TRN_COLL_BARRIER:
         case TRN_COLL_REDUCE_SCATTER_V:

@@ -23,10 +23,10 @@ void device::check(trn_status status) const {
     if (status != TRN_OK) throw device_error(status, trn_last_error(handle_.get()));
 }
 
-void reopen(device& on) {
-    if (!trn_lost_probe(on)) return;
-    on.check(trn_probe(on));
-    on.check(trn_reset_device(on));
+void reopen(device& chip) {
+    if (!trn_lost_probe(chip)) return;
+    chip.check(trn_probe(chip));
+    chip.check(trn_reset_device(chip));
 }
 
 trn_device_info device::info() const {
@@ -36,18 +36,18 @@ trn_device_info device::info() const {
     return info;
 }
 
-host_buffer::host_buffer(const device& on, std::uint64_t size, std::uint64_t offset)
-    : on_(on), size_(size), offset_(offset) {
+host_buffer::host_buffer(const device& chip, std::uint64_t size, std::uint64_t offset)
+    : chip_(chip), size_(size), offset_(offset) {
     if (size > UINT64_MAX - offset)
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("{} bytes at offset {:#x} of host memory pass the end of "
                                        "the address space",
                                        size, offset));
-    on_.check(trn_buffer_alloc(on_, size + offset, &buffer_));
+    chip_.check(trn_buffer_alloc(chip_, size + offset, &buffer_));
 }
 
 host_buffer::~host_buffer() {
-    trn_buffer_free(on_, &buffer_);
+    trn_buffer_free(chip_, &buffer_);
 }
 
 std::span<std::uint8_t> host_buffer::bytes() const {

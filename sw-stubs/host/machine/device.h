@@ -51,22 +51,22 @@ private:
 
 /// Probes and resets a device that has lost what the probe enabled, as after a loss of power.
 /// \throws device_error
-void reopen(device& on);
+void reopen(device& chip);
 
 /// Host memory for DMA that frees itself.
 class host_buffer {
 public:
     /// The first `offset` bytes of the memory stay unused, for tests of unaligned addresses.
-    host_buffer(const device& on, std::uint64_t size, std::uint64_t offset = 0);
+    host_buffer(const device& chip, std::uint64_t size, std::uint64_t offset = 0);
     ~host_buffer();
     host_buffer(const host_buffer&) = delete;
     host_buffer& operator=(const host_buffer&) = delete;
 
     std::span<std::uint8_t> bytes() const;
-    std::uint64_t address() const { return trn_buffer_address(on_, &buffer_, offset_); }
+    std::uint64_t address() const { return trn_buffer_address(chip_, &buffer_, offset_); }
 
 private:
-    const device& on_;
+    const device& chip_;
     trn_buffer buffer_{};
     std::uint64_t size_, offset_;
 };

@@ -28,7 +28,7 @@ std::vector<host_set::card> share_cards(const std::vector<placed_function>& chip
     for (std::size_t n = 0; n < chips.size(); ++n) chips_of[chips[n].server].push_back(n);
     for (std::size_t n = 0; n < cards.size(); ++n) cards_of[cards[n].server].push_back(n);
     std::vector<host_set::card> all;
-    for (const auto& one : cards) all.push_back({one.name, {}});
+    for (const auto& card : cards) all.push_back({card.name, {}});
     for (const auto& [server, own] : cards_of) {
         const auto& beside = chips_of[server];
         for (std::size_t n = 0; n < beside.size(); ++n)

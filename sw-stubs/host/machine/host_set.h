@@ -16,14 +16,14 @@ namespace trn {
 /// The hosts of a machine's chips and cards: run driver-stub calls on several of them.
 class host_set {
 public:
-    using work = std::function<void(std::size_t chip, device&)>;
+    using work = std::function<void(std::size_t index, device& chip)>;
 
     virtual ~host_set() = default;
     /// The chips with a PCIe function, in the board's order.
     virtual std::vector<std::string> chips() = 0;
     /// Runs `does` on these chips and returns when all are done: concurrently in simulated time if
     /// the platform is in this process, else one after the other. Rethrows the first exception.
-    virtual void run_each(const std::vector<std::size_t>& which, const work& does) = 0;
+    virtual void run_each(const std::vector<std::size_t>& chips, const work& does) = 0;
 
     /// An EFA card and the chips of its server that use it: the cards are distributed evenly over
     /// the server's chips, in bus order.
@@ -35,7 +35,7 @@ public:
     /// Empty if there is no transport to cards.
     virtual std::vector<card> cards() { return {}; }
     /// As run_each, for cards. A transport's address is stable during the host set's lifetime.
-    virtual void run_each_card(const std::vector<std::size_t>& /*which*/,
+    virtual void run_each_card(const std::vector<std::size_t>& /*cards*/,
                                const card_work& /*does*/) {}
     /// An operational card, shared by all users of this host set, because it has one admin queue:
     /// opened by the first call, and reset if it has lost its state. Precondition: within

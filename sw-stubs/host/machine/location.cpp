@@ -39,8 +39,8 @@ void location::refuse_range(std::uint64_t bytes) const {
         fmt::format("{:#x} bytes at {} pass the end of the address space", bytes, text()));
 }
 
-std::uint64_t location::address(const device& on, std::uint64_t size) const {
-    const auto info = on.info();
+std::uint64_t location::address(const device& chip, std::uint64_t size) const {
+    const auto info = chip.info();
     const auto inside = [&](std::uint64_t memory, std::uint32_t count, std::string_view name) {
         if (number >= count)
             throw device_error(TRN_INVALID_ARGUMENT,
@@ -64,14 +64,14 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
         if (trn_range_wraps(offset, size)) refuse_range(size);
         return offset;
     }
-    return space == kind::hbm ? trn_hbm_address(on, number, offset)
-                              : trn_sbuf_address(on, number, offset);
+    return space == kind::hbm ? trn_hbm_address(chip, number, offset)
+                              : trn_sbuf_address(chip, number, offset);
 }
 
-std::uint32_t location::core(const device& on) const {
+std::uint32_t location::core(const device& chip) const {
     switch (space) {
     case kind::hbm: {
-        const auto info = on.info();
+        const auto info = chip.info();
         return number * info.cores / info.stacks;
     }
     case kind::sbuf:

@@ -26,10 +26,10 @@ struct location {
     location plus(std::uint64_t bytes) const;
     /// The AXI address of a location inside the chip. \throws device_error with
     /// TRN_INVALID_ARGUMENT for an unknown memory, or if `size` bytes do not fit.
-    std::uint64_t address(const device& on, std::uint64_t size) const;
+    std::uint64_t address(const device& chip, std::uint64_t size) const;
     /// Default core for the host-transfer queue of a copy: the stack's first core, the core itself,
     /// or 0.
-    std::uint32_t core(const device& on) const;
+    std::uint32_t core(const device& chip) const;
 
 private:
     [[noreturn]] void refuse_range(std::uint64_t bytes) const;

@@ -82,32 +82,34 @@ public:
     const std::vector<chip>& chips() const { return chips_; }
 
     /// A single copy. \throws device_error
-    result copy(std::size_t from, std::size_t to, const load& how) {
-        return run({sender{from, {to}}}, how);
+    result copy(std::size_t source, std::size_t destination, const load& options) {
+        return run({sender{source, {destination}}}, options);
     }
     /// A copy of 64 bytes by one engine, for latencies.
-    result small_copy(std::size_t from, std::size_t to);
+    result small_copy(std::size_t source, std::size_t destination);
     /// A result of 0 copies if the machine has no chips for the pattern.
-    result run(traffic_pattern pattern, const load& how) { return run(senders(pattern), how); }
+    result run(traffic_pattern pattern, const load& options) {
+        return run(senders(pattern), options);
+    }
     /// Sustained rate of the pattern in bytes per ns, from the additional time of twice the bytes.
-    double sustained(traffic_pattern pattern, const load& how);
+    double sustained(traffic_pattern pattern, const load& options);
 
-    /// Compares the destination of the last copy from `from` to `to` with its source, through BAR4
-    /// instead of the measured engines. \throws device_error
-    void check(std::size_t from, std::size_t to, const load& how);
+    /// Compares the destination of the last copy from `source` to `destination` with its source,
+    /// through BAR4 instead of the measured engines. \throws device_error
+    void check(std::size_t source, std::size_t destination, const load& options);
 
 private:
     struct sender {
-        std::size_t from;
-        std::vector<std::size_t> to;
+        std::size_t source;
+        std::vector<std::size_t> destinations;
         bool into_state_buffers = false;
     };
     std::vector<sender> senders(traffic_pattern pattern) const;
-    std::vector<std::size_t> targets(std::size_t from, traffic_pattern pattern) const;
-    std::vector<std::size_t> others(std::size_t from, traffic_pattern pattern) const;
-    result run(const std::vector<sender>& senders, const load& how);
-    void fill(device& on, std::size_t from, const load& how) const;
-    std::vector<traffic::stream> streams(device& on, const sender& s, const load& how) const;
+    std::vector<std::size_t> targets(std::size_t source, traffic_pattern pattern) const;
+    std::vector<std::size_t> others(std::size_t source, traffic_pattern pattern) const;
+    result run(const std::vector<sender>& senders, const load& options);
+    void fill(device& chip, std::size_t source, const load& options) const;
+    std::vector<traffic::stream> streams(device& chip, const sender& s, const load& options) const;
 
     host_set& hosts_;
     std::vector<chip> chips_;

@@ -72,8 +72,8 @@ void traffic::write_rings() {
                                               first_ring_id, TRN_WRITE_BARRIER));
         lane.s2m.push_back(
             trn_s2m_descriptor(marker, sizeof(std::uint32_t), first_ring_id, TRN_STRONG_ORDER));
-        const auto put = [&](std::uint64_t at, const std::vector<trn_descriptor>& ring) {
-            std::memcpy(memory_->bytes().data() + at, ring.data(),
+        const auto put = [&](std::uint64_t offset, const std::vector<trn_descriptor>& ring) {
+            std::memcpy(memory_->bytes().data() + offset, ring.data(),
                         ring.size() * sizeof(trn_descriptor));
         };
         put(lane.m2s_at, lane.m2s);

@@ -22,10 +22,10 @@ constexpr std::uint64_t default_limit_ns = 10'000'000;
 
 template <class E>
 E named_value(std::string_view text, std::string_view key) {
-    for (const auto& one : names_of<E>::list)
-        if (one.name == text) return one.value;
+    for (const auto& entry : names_of<E>::list)
+        if (entry.name == text) return entry.value;
     std::vector<std::string_view> names;
-    for (const auto& one : names_of<E>::list) names.push_back(one.name);
+    for (const auto& entry : names_of<E>::list) names.push_back(entry.name);
     refuse(fmt::format("'{}' is not {} ({})", text, key, fmt::join(names, ", ")));
 }
 
@@ -38,20 +38,20 @@ std::uint32_t number(std::string_view text, std::string_view key, std::uint32_t 
     return value;
 }
 
-void read_option(collective_request& into, std::string_view key, std::string_view value) {
+void read_option(collective_request& request, std::string_view key, std::string_view value) {
     constexpr std::uint32_t max_limit_us = 1'000'000'000, max_lanes = 16;
     if (key == "algorithm")
-        into.algorithm = named_value<trn_coll_algorithm>(value, "an algorithm");
+        request.algorithm = named_value<trn_coll_algorithm>(value, "an algorithm");
     else if (key == "operator")
-        into.with = named_value<trn_coll_operator>(value, "an operator");
+        request.with = named_value<trn_coll_operator>(value, "an operator");
     else if (key == "root")
-        into.root = number(value, key, TRN_COLL_RANKS - 1);
+        request.root = number(value, key, TRN_COLL_RANKS - 1);
     else if (key == "channels")
-        into.channels = number(value, key, TRN_COLL_CHANNELS);
+        request.channels = number(value, key, TRN_COLL_CHANNELS);
     else if (key == "lanes")
-        into.lanes = number(value, key, max_lanes);
+        request.lanes = number(value, key, max_lanes);
     else if (key == "limit_us")
-        into.limit_ns = std::uint64_t{1000} * number(value, key, max_limit_us);
+        request.limit_ns = std::uint64_t{1000} * number(value, key, max_limit_us);
     else
         refuse(
             fmt::format("'{}' is not an option of a collective (algorithm, operator, root, "
@@ -107,25 +107,25 @@ void program_collectives::load(std::span<const loaded_program* const> programs) 
             TRN_INVALID_ARGUMENT,
             fmt::format("a program can have {} collectives, not {}", TRN_CC_SLOTS, wanted_.size()));
     const auto core = trn_program_device_core(programs.front()->get(), 0);
-    for (const program_collective& one : wanted_) {
-        collective_request request = one.request;
+    for (const program_collective& wanted : wanted_) {
+        collective_request request = wanted.request;
         request.slot = loaded_;
         request.core = core;
         request.done->core = core;
-        request.in_place = !one.send.empty() && one.send == one.receive;
+        request.in_place = !wanted.send.empty() && wanted.send == wanted.receive;
         std::vector<collective_group::own_buffers> buffers(programs.size());
-        for (std::size_t rank = 0; rank < programs.size() && !one.send.empty(); ++rank) {
-            const trn_tensor from = programs[rank]->find(one.send),
-                             to = programs[rank]->find(one.receive);
-            if (from.type != to.type)
-                throw device_error(
-                    TRN_INVALID_ARGUMENT,
-                    fmt::format("{} from {} to {}: the types {} and {} differ",
-                                trn_coll_op_text(request.op), from.name, to.name,
-                                trn_tensor_type_name(from.type), trn_tensor_type_name(to.type)));
-            request.type = static_cast<trn_element>(from.type);
-            request.bytes = std::max(from.bytes, to.bytes);
-            buffers[rank] = {from.address, from.bytes, to.address, to.bytes};
+        for (std::size_t rank = 0; rank < programs.size() && !wanted.send.empty(); ++rank) {
+            const trn_tensor source = programs[rank]->find(wanted.send),
+                             destination = programs[rank]->find(wanted.receive);
+            if (source.type != destination.type)
+                throw device_error(TRN_INVALID_ARGUMENT,
+                                   fmt::format("{} from {} to {}: the types {} and {} differ",
+                                               trn_coll_op_text(request.op), source.name,
+                                               destination.name, trn_tensor_type_name(source.type),
+                                               trn_tensor_type_name(destination.type)));
+            request.type = static_cast<trn_element>(source.type);
+            request.bytes = std::max(source.bytes, destination.bytes);
+            buffers[rank] = {source.address, source.bytes, destination.address, destination.bytes};
         }
         group_.arm(request, buffers);
         ++loaded_;

@@ -13,8 +13,8 @@ namespace trn {
 namespace {
 
 std::string with_number(std::string text, std::string_view word, std::uint64_t number) {
-    for (std::size_t at; (at = text.find(word)) != text.npos;)
-        text.replace(at, word.size(), fmt::format("{}", number));
+    for (std::size_t position; (position = text.find(word)) != text.npos;)
+        text.replace(position, word.size(), fmt::format("{}", number));
     return text;
 }
 
@@ -30,36 +30,36 @@ program_group::program_group(std::size_t chips, each_device run, std::uint64_t s
 
 program_group::~program_group() {
     for (auto& chip : chips_)
-        for (instance& one : chip)
-            if (one.program) one.program->forget();
+        for (instance& member : chip)
+            if (member.program) member.program->forget();
 }
 
-std::string program_group::text_for(const instance& one, const std::string& text) {
-    return with_number(with_number(text, "{chip}", one.chip), "{core}", one.core);
+std::string program_group::text_for(const instance& member, const std::string& text) {
+    return with_number(with_number(text, "{chip}", member.chip), "{core}", member.core);
 }
 
 void program_group::each_instance(const instance_work& work) {
-    run_([&](std::size_t chip, device& on) {
-        for (instance& one : chips_[chip]) work(one, on);
+    run_([&](std::size_t index, device& chip) {
+        for (instance& member : chips_[index]) work(member, chip);
     });
 }
 
-void program_group::load(instance& one, device& on) const {
+void program_group::load(instance& member, device& chip) const {
     auto options = request_.loading;
-    options.core = one.core;
-    one.program = std::make_unique<loaded_program>(on, set_of(one), options);
-    one.tensors =
-        std::make_unique<program_tensors>(*one.program, seed_, [this](const std::string& name) {
+    options.core = member.core;
+    member.program = std::make_unique<loaded_program>(chip, set_of(member), options);
+    member.tensors =
+        std::make_unique<program_tensors>(*member.program, seed_, [this](const std::string& name) {
             return std::filesystem::path(name).is_absolute() ? name
                                                              : (request_.folder / name).string();
         });
-    write_inputs(one);
+    write_inputs(member);
 }
 
-void program_group::write_inputs(const instance& one) const {
-    tensor_texts in = request_.in;
-    for (auto& [name, text] : in) text = text_for(one, text);
-    one.tensors->write(in);
+void program_group::write_inputs(const instance& member) const {
+    tensor_texts inputs = request_.inputs;
+    for (auto& [name, text] : inputs) text = text_for(member, text);
+    member.tensors->write(inputs);
 }
 
 const std::vector<std::uint8_t>& program_group::set_of(const instance& /*one*/) const {
@@ -74,19 +74,20 @@ void program_group::load_collectives(collective_group& group) {
 }
 
 void program_group::start(collective_group* group) {
-    run_([&](std::size_t chip, device& on) {
-        if (!trn_program_possible(on)) {
-            on.check(trn_probe(on));
-            on.check(trn_reset_device(on));
+    run_([&](std::size_t index, device& chip) {
+        if (!trn_program_possible(chip)) {
+            chip.check(trn_probe(chip));
+            chip.check(trn_reset_device(chip));
         }
-        for (instance& one : chips_[chip]) {
-            load(one, on);
-            on.check(trn_program_prepare(one.program->get()));
+        for (instance& member : chips_[index]) {
+            load(member, chip);
+            chip.check(trn_program_prepare(member.program->get()));
         }
     });
     if (has_collectives()) load_collectives(*group);
-    each_instance(
-        [](instance& one, device& on) { on.check(trn_program_start(one.program->get())); });
+    each_instance([](instance& member, device& chip) {
+        chip.check(trn_program_start(member.program->get()));
+    });
 }
 
 /// Adds the collective's failure to that of a program that waits for it.
@@ -97,20 +98,20 @@ void program_group::explain(const device_error& failure) {
 }
 
 void program_group::wait(const program_outcome& outcome) try {
-    each_instance([&](instance& one, device& on) {
+    each_instance([&](instance& member, device& chip) {
         const trn_status status =
-            trn_program_wait(one.program->get(), outcome.limit_ns, &one.result);
-        started_ns_ = std::min(started_ns_, one.result.started_ns);
-        ended_ns_ = std::max(ended_ns_, one.result.ended_ns);
-        if (outcome.error && status == TRN_ABORTED && one.result.error == *outcome.error) return;
-        on.check(status);
+            trn_program_wait(member.program->get(), outcome.limit_ns, &member.result);
+        started_ns_ = std::min(started_ns_, member.result.started_ns);
+        ended_ns_ = std::max(ended_ns_, member.result.ended_ns);
+        if (outcome.error && status == TRN_ABORTED && member.result.error == *outcome.error) return;
+        chip.check(status);
         if (outcome.error)
             throw std::runtime_error(fmt::format("all engines halted, expected the error {}",
                                                  trn_core_error_name(*outcome.error)));
-        if (outcome.clock_permille && one.result.clock_permille != *outcome.clock_permille)
+        if (outcome.clock_permille && member.result.clock_permille != *outcome.clock_permille)
             throw std::runtime_error(fmt::format(
                 "the slowest clock that a notification reported is {} of 1000, expected {}",
-                one.result.clock_permille, *outcome.clock_permille));
+                member.result.clock_permille, *outcome.clock_permille));
     });
 } catch (const device_error& failure) {
     if (!collectives_) throw;
@@ -134,28 +135,29 @@ const tensors::numbers& program_group::sum_over_chips(std::size_t number, const 
     return total;
 }
 
-std::optional<std::string> program_group::difference(const instance& one, const std::string& tensor,
+std::optional<std::string> program_group::difference(const instance& member,
+                                                     const std::string& tensor,
                                                      const std::string& text,
                                                      tensors::tolerance allowed) {
     constexpr std::string_view sum = "sum_over_chips(";
     if (!text.starts_with(sum) || !text.ends_with(')'))
-        return one.tensors->difference(tensor, text_for(one, text), allowed);
-    const auto number = static_cast<std::size_t>(&one - chips_[one.chip].data());
+        return member.tensors->difference(tensor, text_for(member, text), allowed);
+    const auto number = static_cast<std::size_t>(&member - chips_[member.chip].data());
     const auto& total =
         sum_over_chips(number, text.substr(sum.size(), text.size() - sum.size() - 1));
-    return one.tensors->difference(tensor, text, total, allowed);
+    return member.tensors->difference(tensor, text, total, allowed);
 }
 
 std::optional<std::string> program_group::difference(const program_outcome& outcome) {
     std::optional<std::string> first;
-    each_instance([&](const instance& one, device&) {
+    each_instance([&](const instance& member, device&) {
         for (const auto& [name, text] : outcome.check) {
             if (first) return;
-            const auto wrong = difference(one, name, text, outcome.allowed);
+            const auto wrong = difference(member, name, text, outcome.allowed);
             if (!wrong) continue;
             const bool alone = chips_.size() == 1 && chips_.front().size() == 1;
-            first =
-                alone ? *wrong : fmt::format("chip {}, core {}: {}", one.chip, one.core, *wrong);
+            first = alone ? *wrong
+                          : fmt::format("chip {}, core {}: {}", member.chip, member.core, *wrong);
         }
     });
     return first;
@@ -170,9 +172,9 @@ std::optional<std::string> program_group::difference(const std::string& tensor,
 void program_group::unload() {
     if (collectives_) collectives_->unload();
     collectives_.reset();
-    each_instance([](instance& one, device&) {
-        one.tensors.reset();
-        one.program.reset();
+    each_instance([](instance& member, device&) {
+        member.tensors.reset();
+        member.program.reset();
     });
 }
 

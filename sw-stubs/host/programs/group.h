@@ -25,7 +25,7 @@ struct program_request {
     std::uint32_t cores = 1;      ///< per instance
     std::uint32_t instances = 1;  ///< on consecutive cores of a chip
     bool all_chips = false;
-    tensor_texts in = {};
+    tensor_texts inputs = {};
     std::vector<program_collective> collectives = {};  ///< over all chips
 };
 
@@ -43,7 +43,7 @@ struct program_outcome {
 /// std::runtime_error for an invalid text.
 class program_group {
 public:
-    using chip_work = std::function<void(std::size_t chip, device& on)>;
+    using chip_work = host_set::work;
     /// Runs work on each chip (numbers from 0), where driver calls are allowed.
     using each_device = std::function<void(const chip_work& work)>;
     struct instance {
@@ -53,7 +53,7 @@ public:
         std::unique_ptr<program_tensors> tensors = {};
         trn_program_result result = {};
     };
-    using instance_work = std::function<void(instance& one, device& on)>;
+    using instance_work = std::function<void(instance& member, device& chip)>;
 
     program_group(std::size_t chips, each_device run, std::uint64_t seed, program_request request);
     /// Does not access devices: see unload().
@@ -76,21 +76,21 @@ public:
     void unload();
     bool has_collectives() const { return !request_.collectives.empty(); }
     /// `text` with {chip} and {core} replaced by the instance's numbers.
-    static std::string text_for(const instance& one, const std::string& text);
+    static std::string text_for(const instance& member, const std::string& text);
 
 protected:
     /// Writes the inputs of a loaded program: by the request's texts, zeroes without one.
-    virtual void write_inputs(const instance& one) const;
+    virtual void write_inputs(const instance& member) const;
     /// The program set of an instance: by default the request's.
-    virtual const std::vector<std::uint8_t>& set_of(const instance& one) const;
+    virtual const std::vector<std::uint8_t>& set_of(const instance& member) const;
     std::size_t chips() const { return chips_.size(); }
     const program_request& request() const { return request_; }
 
 private:
-    void load(instance& one, device& on) const;
+    void load(instance& member, device& chip) const;
     void load_collectives(collective_group& group);
     void explain(const device_error& failure);
-    std::optional<std::string> difference(const instance& one, const std::string& tensor,
+    std::optional<std::string> difference(const instance& member, const std::string& tensor,
                                           const std::string& text, tensors::tolerance allowed);
     const tensors::numbers& sum_over_chips(std::size_t number, const std::string& text);
 

@@ -8,10 +8,10 @@
 
 namespace trn {
 
-loaded_program::loaded_program(const device& on, std::span<const std::uint8_t> set,
+loaded_program::loaded_program(const device& chip, std::span<const std::uint8_t> set,
                                const trn_program_options& options)
-    : on_(on) {
-    on.check(trn_program_load(on, set.data(), set.size(), &options, &handle_));
+    : chip_(chip) {
+    chip.check(trn_program_load(chip, set.data(), set.size(), &options, &handle_));
 }
 
 loaded_program::~loaded_program() {
@@ -47,19 +47,19 @@ std::uint32_t loaded_program::number_of(const trn_tensor& tensor) const {
 }
 
 void loaded_program::write(const trn_tensor& tensor, std::span<const std::uint8_t> bytes) const {
-    on_.check(trn_program_write(handle_, number_of(tensor), 0, bytes.data(), bytes.size()));
+    chip_.check(trn_program_write(handle_, number_of(tensor), 0, bytes.data(), bytes.size()));
 }
 
 std::vector<std::uint8_t> loaded_program::read(const trn_tensor& tensor) const {
     std::vector<std::uint8_t> bytes(tensor.bytes);
-    on_.check(trn_program_read(handle_, number_of(tensor), 0, bytes.data(), bytes.size()));
+    chip_.check(trn_program_read(handle_, number_of(tensor), 0, bytes.data(), bytes.size()));
     return bytes;
 }
 
 trn_program_result loaded_program::run(std::uint64_t limit_ns) const {
     trn_program_result result{};
-    on_.check(trn_program_start(handle_));
-    on_.check(trn_program_wait(handle_, limit_ns, &result));
+    chip_.check(trn_program_start(handle_));
+    chip_.check(trn_program_wait(handle_, limit_ns, &result));
     return result;
 }
 

@@ -16,7 +16,7 @@ namespace trn {
 class loaded_program {
 public:
     /// \throws device_error
-    loaded_program(const device& on, std::span<const std::uint8_t> set,
+    loaded_program(const device& chip, std::span<const std::uint8_t> set,
                    const trn_program_options& options);
     ~loaded_program();
     loaded_program(const loaded_program&) = delete;
@@ -39,7 +39,7 @@ public:
 private:
     std::uint32_t number_of(const trn_tensor& tensor) const;
 
-    const device& on_;
+    const device& chip_;
     trn_program* handle_ = nullptr;
 };
 

@@ -7,9 +7,9 @@
 
 namespace trn {
 
-void program_tensors::write(const tensor_texts& in) {
+void program_tensors::write(const tensor_texts& inputs) {
     std::map<std::string, std::string> texts;
-    for (const auto& [name, text] : in) {
+    for (const auto& [name, text] : inputs) {
         program_.find(name);
         texts[name] = text;
     }
@@ -35,12 +35,12 @@ std::optional<std::string> program_tensors::difference(const std::string& name,
 
 tensors::numbers program_tensors::reference(const std::string& text) const {
     return tensors::reference_of(text, [this](const std::string& operand) {
-        const trn_tensor of = program_.find(operand);
+        const trn_tensor tensor = program_.find(operand);
         const auto bytes = written_.find(operand);
-        if (bytes == written_.end() || !tensors::has_numbers(of.type))
+        if (bytes == written_.end() || !tensors::has_numbers(tensor.type))
             throw std::runtime_error(fmt::format("{} is no input with numbers", operand));
-        return tensors::numbers{{of.dimensions, of.dimensions + of.rank},
-                                tensors::numbers_of(of.type, bytes->second)};
+        return tensors::numbers{{tensor.dimensions, tensor.dimensions + tensor.rank},
+                                tensors::numbers_of(tensor.type, bytes->second)};
     });
 }
 

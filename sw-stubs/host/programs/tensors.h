@@ -29,8 +29,8 @@ public:
     program_tensors(const loaded_program& program, std::uint64_t seed, path_finder path_of)
         : program_(program), seed_(seed), path_of_(std::move(path_of)) {}
 
-    /// Writes all tensors except scratch; with zeroes if `in` has no text.
-    void write(const tensor_texts& in);
+    /// Writes all tensors except scratch; with zeroes if `inputs` has no text.
+    void write(const tensor_texts& inputs);
     /// Text about a tensor's difference from its expectation.
     std::optional<std::string> difference(const std::string& name, const std::string& text,
                                           tensors::tolerance allowed) const;

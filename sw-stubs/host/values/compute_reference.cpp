@@ -112,9 +112,9 @@ std::uint32_t encode_float(const format& f, double value, bool saturate,
     return code << l.unused;
 }
 
-std::uint32_t word_at(std::span<const std::uint8_t> bytes, std::size_t at, unsigned size) {
+std::uint32_t word_at(std::span<const std::uint8_t> bytes, std::size_t offset, unsigned size) {
     std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data() + at, size);
+    std::memcpy(&word, bytes.data() + offset, size);
     return word;
 }
 
@@ -130,26 +130,28 @@ float combined(trn_compute_operation operation, float a, float b) {
 std::vector<std::uint8_t> computed(const trn_compute_packet& p,
                                    std::span<const std::uint8_t> sources,
                                    std::span<const std::uint8_t> before) {
-    const unsigned from = element_size(p.from), to = element_size(p.to);
-    const std::size_t length = sources.size() / p.operands, count = length / from;
-    std::vector<std::uint8_t> out(count * to);
+    const unsigned source_size = element_size(p.from), result_size = element_size(p.to);
+    const std::size_t length = sources.size() / p.operands, count = length / source_size;
+    std::vector<std::uint8_t> out(count * result_size);
     for (std::size_t i = 0; i < count; ++i) {
         const auto operand = [&](std::size_t k) {
-            const auto value =
-                static_cast<float>(decode(p.from, word_at(sources, k * length + i * from, from)));
+            const auto value = static_cast<float>(
+                decode(p.from, word_at(sources, k * length + i * source_size, source_size)));
             volatile float scaled = value * (p.scales != nullptr ? p.scales[k] : 1);
             return p.operation == TRN_COMPUTE_SCALED_ADD ? scaled : value;
         };
         float sum = operand(0);
         if ((p.flags & TRN_COMPUTE_ACCUMULATE) != 0)
-            sum = combined(p.operation,
-                           static_cast<float>(decode(p.to, word_at(before, i * to, to))), sum);
+            sum = combined(
+                p.operation,
+                static_cast<float>(decode(p.to, word_at(before, i * result_size, result_size))),
+                sum);
         for (std::size_t k = 1; k < p.operands; ++k) sum = combined(p.operation, sum, operand(k));
         const std::uint32_t random = random_word(p.parameter, static_cast<std::uint32_t>(i));
         const std::uint32_t word =
             encode(p.to, sum, (p.flags & TRN_COMPUTE_SATURATE) != 0,
                    (p.flags & TRN_COMPUTE_STOCHASTIC) != 0 ? &random : nullptr);
-        std::memcpy(out.data() + i * to, &word, to);
+        std::memcpy(out.data() + i * result_size, &word, result_size);
     }
     return out;
 }
@@ -179,9 +181,9 @@ std::vector<std::uint8_t> moved(const trn_compute_packet& p, std::span<const std
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t index = word_at(sources, i * 4, 4);
         if (index >= p.parameter) continue;
-        const std::size_t from = gathers ? index : i, to = gathers ? i : index;
-        std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(from * size), size,
-                    out.begin() + static_cast<std::ptrdiff_t>(to * size));
+        const std::size_t source = gathers ? index : i, destination = gathers ? i : index;
+        std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(source * size), size,
+                    out.begin() + static_cast<std::ptrdiff_t>(destination * size));
     }
     return out;
 }
@@ -238,12 +240,12 @@ std::vector<std::uint8_t> result_of(const trn_compute_packet& packet,
 std::optional<std::string> difference(trn_element type, std::span<const std::uint8_t> expected,
                                       std::span<const std::uint8_t> found) {
     const unsigned size = element_size(type);
-    for (std::size_t at = 0; at + size <= expected.size(); at += size) {
-        const auto a = word_at(expected, at, size), b = word_at(found, at, size);
+    for (std::size_t offset = 0; offset + size <= expected.size(); offset += size) {
+        const auto a = word_at(expected, offset, size), b = word_at(found, offset, size);
         const double x = decode(type, a), y = decode(type, b);
         if (a != b && !(std::isnan(x) && std::isnan(y)))
-            return fmt::format("element {} is {:#x} ({}) instead of {:#x} ({})", at / size, b, y, a,
-                               x);
+            return fmt::format("element {} is {:#x} ({}) instead of {:#x} ({})", offset / size, b,
+                               y, a, x);
     }
     return std::nullopt;
 }

@@ -23,8 +23,8 @@ constexpr std::uint64_t max_dimensions = 32, max_size = std::uint64_t{1} << 40;
 
 /// Text after `key` and its colon in the header's dictionary.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
-    const auto at = header.find(fmt::format("'{}'", key));
-    const auto colon = at == header.npos ? at : header.find(':', at);
+    const auto found = header.find(fmt::format("'{}'", key));
+    const auto colon = found == header.npos ? found : header.find(':', found);
     if (colon == header.npos) refuse(name, fmt::format("its header has no {}", key));
     header.remove_prefix(colon + 1);
     while (header.starts_with(' ')) header.remove_prefix(1);

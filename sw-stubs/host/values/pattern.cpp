@@ -28,12 +28,12 @@ static void for_each_piece(std::uint64_t position, std::size_t size, Piece&& pie
 }
 
 void pattern::fill(std::span<std::uint8_t> bytes, std::uint64_t position) const {
-    for_each_piece(position, bytes.size(), [&](auto at, auto index, auto skip, auto part) {
+    for_each_piece(position, bytes.size(), [&](auto offset, auto index, auto skip, auto part) {
         const std::uint64_t value = word(index);
         if (part == 8)
-            std::memcpy(&bytes[at], &value, 8);
+            std::memcpy(&bytes[offset], &value, 8);
         else
-            std::memcpy(&bytes[at], reinterpret_cast<const std::uint8_t*>(&value) + skip, part);
+            std::memcpy(&bytes[offset], reinterpret_cast<const std::uint8_t*>(&value) + skip, part);
         return true;
     });
 }
@@ -41,13 +41,13 @@ void pattern::fill(std::span<std::uint8_t> bytes, std::uint64_t position) const 
 std::optional<pattern::mismatch> pattern::check(std::span<const std::uint8_t> bytes,
                                                 std::uint64_t position) const {
     std::optional<mismatch> wrong;
-    for_each_piece(position, bytes.size(), [&](auto at, auto index, auto skip, auto part) {
+    for_each_piece(position, bytes.size(), [&](auto offset, auto index, auto skip, auto part) {
         const std::uint64_t value = word(index);
         const auto* expected = reinterpret_cast<const std::uint8_t*>(&value) + skip;
-        if (std::memcmp(&bytes[at], expected, part) == 0) return true;
+        if (std::memcmp(&bytes[offset], expected, part) == 0) return true;
         std::size_t i = 0;
-        while (bytes[at + i] == expected[i]) ++i;
-        wrong = mismatch{position + at + i, expected[i], bytes[at + i]};
+        while (bytes[offset + i] == expected[i]) ++i;
+        wrong = mismatch{position + offset + i, expected[i], bytes[offset + i]};
         return false;
     });
     return wrong;

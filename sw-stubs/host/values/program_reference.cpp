@@ -38,35 +38,35 @@ void need_rank(const numbers& x, std::size_t rank) {
 }
 
 template <typename Function>
-numbers each(operands in, Function&& function) {
-    for (const numbers& other : in)
-        need_equal(other.values.size(), in[0].values.size(), "numbers of elements");
-    numbers out = in[0];
+numbers each(operands inputs, Function&& function) {
+    for (const numbers& other : inputs)
+        need_equal(other.values.size(), inputs[0].values.size(), "numbers of elements");
+    numbers out = inputs[0];
     for (std::size_t i = 0; i < out.values.size(); ++i) out.values[i] = function(i);
     return out;
 }
 
-numbers copy(operands in) {
-    return in[0];
+numbers copy(operands inputs) {
+    return inputs[0];
 }
-numbers add(operands in) {
-    return each(in, [&](std::size_t i) { return in[0].values[i] + in[1].values[i]; });
+numbers add(operands inputs) {
+    return each(inputs, [&](std::size_t i) { return inputs[0].values[i] + inputs[1].values[i]; });
 }
-numbers subtract(operands in) {
-    return each(in, [&](std::size_t i) { return in[0].values[i] - in[1].values[i]; });
+numbers subtract(operands inputs) {
+    return each(inputs, [&](std::size_t i) { return inputs[0].values[i] - inputs[1].values[i]; });
 }
-numbers multiply(operands in) {
-    return each(in, [&](std::size_t i) { return in[0].values[i] * in[1].values[i]; });
+numbers multiply(operands inputs) {
+    return each(inputs, [&](std::size_t i) { return inputs[0].values[i] * inputs[1].values[i]; });
 }
-numbers exponential(operands in) {
-    return each(in, [&](std::size_t i) { return std::exp(in[0].values[i]); });
+numbers exponential(operands inputs) {
+    return each(inputs, [&](std::size_t i) { return std::exp(inputs[0].values[i]); });
 }
-numbers relu(operands in) {
-    return each(in, [&](std::size_t i) { return std::max(in[0].values[i], 0.0); });
+numbers relu(operands inputs) {
+    return each(inputs, [&](std::size_t i) { return std::max(inputs[0].values[i], 0.0); });
 }
-numbers gelu(operands in) {
-    return each(in, [&](std::size_t i) {
-        const double x = in[0].values[i];
+numbers gelu(operands inputs) {
+    return each(inputs, [&](std::size_t i) {
+        const double x = inputs[0].values[i];
         return x / 2 * std::erfc(-x / std::numbers::sqrt2);
     });
 }
@@ -87,19 +87,19 @@ numbers product(const numbers& a, const numbers& b, bool transposed) {
         }
     return out;
 }
-numbers matmul(operands in) {
-    return product(in[0], in[1], false);
+numbers matmul(operands inputs) {
+    return product(inputs[0], inputs[1], false);
 }
-numbers matmul_transposed(operands in) {
-    return product(in[0], in[1], true);
+numbers matmul_transposed(operands inputs) {
+    return product(inputs[0], inputs[1], true);
 }
-numbers transpose(operands in) {
-    need_rank(in[0], 2);
-    const std::uint64_t rows = in[0].shape[0], columns = in[0].shape[1];
-    numbers out{{columns, rows}, in[0].values};
+numbers transpose(operands inputs) {
+    need_rank(inputs[0], 2);
+    const std::uint64_t rows = inputs[0].shape[0], columns = inputs[0].shape[1];
+    numbers out{{columns, rows}, inputs[0].values};
     for (std::uint64_t i = 0; i < rows; ++i)
         for (std::uint64_t j = 0; j < columns; ++j)
-            out.values[j * rows + i] = in[0].values[i * columns + j];
+            out.values[j * rows + i] = inputs[0].values[i * columns + j];
     return out;
 }
 
@@ -107,8 +107,8 @@ template <typename Function>
 numbers each_row(const numbers& x, Function&& function) {
     numbers out = x;
     const std::uint64_t size = std::max<std::uint64_t>(x.last(), 1);
-    for (std::uint64_t at = 0; at + size <= out.values.size(); at += size)
-        function(std::span(out.values).subspan(at, size));
+    for (std::uint64_t begin = 0; begin + size <= out.values.size(); begin += size)
+        function(std::span(out.values).subspan(begin, size));
     return out;
 }
 
@@ -118,35 +118,35 @@ void normalise_exponentials(std::span<double> row) {
     for (double& value : row) sum += value = std::exp(value - largest);
     for (double& value : row) value /= sum;
 }
-numbers softmax(operands in) {
-    return each_row(in[0], normalise_exponentials);
+numbers softmax(operands inputs) {
+    return each_row(inputs[0], normalise_exponentials);
 }
 
 /// Operands: input, gain and bias of the last dimension.
-numbers layer_norm(operands in) {
+numbers layer_norm(operands inputs) {
     constexpr double epsilon = 1e-5;
-    need_equal(in[1].values.size(), in[0].last(), "last dimension and gain");
-    need_equal(in[2].values.size(), in[0].last(), "last dimension and bias");
-    return each_row(in[0], [&](std::span<double> row) {
+    need_equal(inputs[1].values.size(), inputs[0].last(), "last dimension and gain");
+    need_equal(inputs[2].values.size(), inputs[0].last(), "last dimension and bias");
+    return each_row(inputs[0], [&](std::span<double> row) {
         double mean = 0, variance = 0;
         for (const double value : row) mean += value;
         mean /= static_cast<double>(row.size());
         for (const double value : row) variance += (value - mean) * (value - mean);
         variance /= static_cast<double>(row.size());
         for (std::size_t i = 0; i < row.size(); ++i)
-            row[i] =
-                (row[i] - mean) / std::sqrt(variance + epsilon) * in[1].values[i] + in[2].values[i];
+            row[i] = (row[i] - mean) / std::sqrt(variance + epsilon) * inputs[1].values[i] +
+                     inputs[2].values[i];
     });
 }
 
 /// softmax(q kT / sqrt(d)) v of q[M, d], k[N, d], v[N, e].
-numbers attention(operands in) {
-    need_rank(in[0], 2);
-    const numbers k[] = {in[1]};
-    numbers scores = product(in[0], transpose(k), false);
-    const double scale = 1 / std::sqrt(static_cast<double>(in[0].shape[1]));
+numbers attention(operands inputs) {
+    need_rank(inputs[0], 2);
+    const numbers k[] = {inputs[1]};
+    numbers scores = product(inputs[0], transpose(k), false);
+    const double scale = 1 / std::sqrt(static_cast<double>(inputs[0].shape[1]));
     for (double& value : scores.values) value *= scale;
-    return product(each_row(scores, normalise_exponentials), in[2], false);
+    return product(each_row(scores, normalise_exponentials), inputs[2], false);
 }
 
 constexpr named_reference named_references[] = {
@@ -179,16 +179,16 @@ bool is_reference(const std::string& text) {
 
 std::string reference_names() {
     std::string names;
-    for (const named_reference& one : named_references)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    for (const named_reference& entry : named_references)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
     return names;
 }
 
 numbers reference_of(const std::string& text,
                      const std::function<numbers(const std::string& name)>& tensor_of) {
-    const named_reference* one = find(text);
-    if (one == nullptr) refuse(fmt::format("'{}' is not a reference", text));
-    std::vector<numbers> in;
+    const named_reference* reference = find(text);
+    if (reference == nullptr) refuse(fmt::format("'{}' is not a reference", text));
+    std::vector<numbers> inputs;
     const std::size_t begin = text.find('(') + 1;
     std::string_view rest = std::string_view(text).substr(begin, text.size() - 1 - begin);
     while (!rest.empty()) {
@@ -196,12 +196,13 @@ numbers reference_of(const std::string& text,
         std::string_view name = rest.substr(0, end);
         while (name.starts_with(' ')) name.remove_prefix(1);
         while (name.ends_with(' ')) name.remove_suffix(1);
-        if (in.size() <= one->count) in.push_back(tensor_of(std::string(name)));
+        if (inputs.size() <= reference->count) inputs.push_back(tensor_of(std::string(name)));
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    if (in.size() != one->count)
-        refuse(fmt::format("{} takes {} operands: {}", one->name, one->count, one->doc));
-    return one->result(in);
+    if (inputs.size() != reference->count)
+        refuse(fmt::format("{} takes {} operands: {}", reference->name, reference->count,
+                           reference->doc));
+    return reference->result(inputs);
 }
 
 }  // namespace trn::tensors

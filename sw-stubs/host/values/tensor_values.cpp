@@ -202,12 +202,12 @@ std::optional<std::string> difference(const trn_tensor& tensor,
             ++wrong;
             if (!first) first = i;
         }
-    const auto element = [&](std::span<const std::uint8_t> of) {
-        const auto one = of.subspan(*first * size, size);
+    const auto element = [&](std::span<const std::uint8_t> bytes) {
+        const auto code = bytes.subspan(*first * size, size);
         std::string bits = "0x";
-        for (std::size_t b = size; b-- > 0;) bits += fmt::format("{:02x}", one[b]);
+        for (std::size_t b = size; b-- > 0;) bits += fmt::format("{:02x}", code[b]);
         return has_numbers(tensor.type)
-                   ? fmt::format("{:.9g} ({})", numbers_of(tensor.type, one)[0], bits)
+                   ? fmt::format("{:.9g} ({})", numbers_of(tensor.type, code)[0], bits)
                    : bits;
     };
     return fmt::format("tensor {}: {} of {} elements differ; the first, {}, is {} instead of {}",

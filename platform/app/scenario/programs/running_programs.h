@@ -41,8 +41,8 @@ struct instance_values {
 struct program_request : trn::program_request {
     std::uint32_t chips = 1;  ///< number of chips, from the first; ignored with `all_chips`
     std::string image = collective_firmware;  ///< firmware of the CC-Cores
-    /// Replaces `set` and `in`: programs, inputs and results per instance, in the order of chips;
-    /// null: not used.
+    /// Replaces `set` and `inputs`: programs, inputs and results per instance, in the order of
+    /// chips; null: not used.
     std::shared_ptr<const std::vector<instance_values>> values = {};
     tensors::tolerance allowed = {};  ///< tolerance for `values`
 };

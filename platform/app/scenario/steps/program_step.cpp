@@ -43,9 +43,9 @@ struct program_source {
 
 void program_source::read_program(const reader& r) {
     request.folder = std::filesystem::path(r.node().file()).parent_path();
-    request.in = texts_in(r, "in");
+    request.inputs = texts_in(r, "in");
     note_inputs(request.folder, {{"file", file}});
-    note_inputs(request.folder, request.in);
+    note_inputs(request.folder, request.inputs);
     request.loading.core = core;
     request.loading.control = control;
     request.loading.completion = completion;

@@ -101,7 +101,7 @@ void add_run(cli::command& programs, invocation& line) {
         ->take_all();
     command->add_option("--image", options->image, "firmware of the CC-Cores")
         ->capture_default_str();
-    add_tensors(command, "--in", request.in,
+    add_tensors(command, "--in", request.inputs,
                 "input: a number, index, random(LOW,HIGH), or a file (.npy or its bytes)");
     add_tensors(command, "--out", options->program.out, "file for an output (.npy or its bytes)");
     add_tensors(command, "--check", expected.check,
