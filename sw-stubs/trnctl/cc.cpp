@@ -12,9 +12,9 @@
 
 namespace trn {
 
-void load_cores(session& where, std::uint32_t cores, const std::vector<std::uint8_t>& image,
+void load_cores(session& platform, std::uint32_t cores, const std::vector<std::uint8_t>& image,
                 const output& out) {
-    where.run([&](device& chip) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         chip.check(trn_reset_device(chip));
         chip.check(trn_cc_load(chip, cores, image.data(), image.size()));
@@ -23,8 +23,8 @@ void load_cores(session& where, std::uint32_t cores, const std::vector<std::uint
     });
 }
 
-void print_core_log(session& where, std::uint32_t core, const output& out) {
-    where.run([&](device& chip) {
+void print_core_log(session& platform, std::uint32_t core, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         std::array<char, 4097> text{};
         chip.check(trn_cc_log(chip, core, text.data(), text.size()));

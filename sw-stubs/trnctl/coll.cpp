@@ -33,9 +33,9 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
         std::iota(chips.begin(), chips.end(), std::size_t{0});
         return chips;
     }
-    for (std::size_t at = 0; at <= text.size();) {
-        const auto end = std::min(text.find(',', at), text.size());
-        const auto part = text.substr(at, end - at);
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = std::min(text.find(',', begin), text.size());
+        const auto part = text.substr(begin, end - begin);
         const auto dash = std::min(part.find('-'), part.size());
         const auto first = number_in(part.substr(0, dash));
         const auto last = dash == part.size() ? first : number_in(part.substr(dash + 1));
@@ -49,7 +49,7 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
                 throw user_error(fmt::format("ranks '{}': chip {} twice", text, n));
             chips.push_back(n);
         }
-        at = end + 1;
+        begin = end + 1;
     }
     return chips;
 }
@@ -63,10 +63,12 @@ std::vector<std::string> algorithms_of(trn_coll_op op) {
 
 /// ", sbuf0 to hbm0", unless all buffers are in their default places.
 std::string places_text(const collective_places& places) {
-    const auto from = places.send.name(), to = places.receive.name(), by = places.scratch.name();
+    const auto send = places.send.name(), receive = places.receive.name(),
+               scratch = places.scratch.name();
     const std::string usual = collective_places().send.name();
-    if (from == usual && to == usual && by == usual) return "";
-    return fmt::format(", {} to {}{}", from, to, by == usual ? "" : " by way of " + by);
+    if (send == usual && receive == usual && scratch == usual) return "";
+    return fmt::format(", {} to {}{}", send, receive,
+                       scratch == usual ? "" : " by way of " + scratch);
 }
 
 /// Indices of the longest durations, at most `max`, in ascending order.
@@ -105,12 +107,12 @@ void print_steps(std::size_t number, const collective_result::rank_steps& rank, 
         lasts, std::min(max, count),
         max < 2 || count < 2 ? std::vector<std::size_t>{} : std::vector{std::size_t{0}, count - 1});
     for (std::size_t n = 0, next = 0; n < chosen.size(); next = chosen[n++] + 1) {
-        const auto at = chosen[n];
-        if (at != next) print("{:>6} {:>8} more\n", number, at - next);
-        const auto begin = at == 0 ? rank.begin_ns : rank.ends_ns[at - 1];
+        const auto step = chosen[n];
+        if (step != next) print("{:>6} {:>8} more\n", number, step - next);
+        const auto begin = step == 0 ? rank.begin_ns : rank.ends_ns[step - 1];
         print("{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
-              at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
-              microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
+              step + 1 == count ? "rest" : fmt::format("{}", step), microseconds_of(begin),
+              microseconds_of(begin + lasts[step]), microseconds_of(lasts[step]));
     }
     if (!chosen.empty() && chosen.back() + 1 < count)
         print("{:>6} {:>8} more\n", number, count - 1 - chosen.back());
@@ -156,7 +158,7 @@ void check_operation(const collective_request& request) {
 
 }  // namespace
 
-void coll(session& where, const coll_options& options, const output& out) try {
+void coll(session& platform, const coll_options& options, const output& out) try {
     auto request = options.request;
     if (!trn_coll_has_algorithm(request.op, request.algorithm))
         throw user_error(fmt::format("{} has no algorithm {}; it has {}",
@@ -164,9 +166,9 @@ void coll(session& where, const coll_options& options, const output& out) try {
                                      trn_coll_algorithm_text(request.algorithm),
                                      fmt::join(algorithms_of(request.op), ", ")));
     check_operation(request);
-    const auto chips = chosen_chips(options.ranks, where.chips().size());
+    const auto chips = chosen_chips(options.ranks, platform.chips().size());
     if (chips.size() < 2)
-        throw user_error(where.chips().size() < 2
+        throw user_error(platform.chips().size() < 2
                              ? "a collective needs two chips: a board such as trn3-sled"
                              : "--ranks: a collective needs two chips");
     try {
@@ -180,7 +182,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
         throw user_error(std::string("--pairs: ") + wrong.what());
     }
     request.steps = options.steps > 0;
-    collective_group group(where, chips, options.image);
+    collective_group group(platform, chips, options.image);
     const auto done = group.run(request);
     const double wall_s = done.wall_s;
     const double bus =

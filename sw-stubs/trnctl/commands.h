@@ -41,7 +41,7 @@ void print(fmt::format_string<Args...> text, Args&&... args) {
 }
 
 struct copy_options {
-    location from, to;
+    location source, destination;
     std::uint64_t size = 0;
     std::optional<std::uint32_t> core;
     std::uint64_t seed = 1;
@@ -49,20 +49,20 @@ struct copy_options {
 };
 
 /// One of the platform's lists; "": modules, consoles and faults.
-void list(session& where, const std::string& what, const output& out);
+void list(session& platform, const std::string& kind, const output& out);
 /// Faults by module, with their arguments. Modules with equal faults are one entry.
-void list_faults(session& where, const output& out);
+void list_faults(session& platform, const output& out);
 /// A fault for `inject`; `arguments` as NAME=VALUE.
 struct fault_choice {
     std::string module, fault;
     std::vector<std::string> arguments;
 };
-void inject(session& where, const fault_choice& what, const output& out);
-void info(session& where, const output& out);
+void inject(session& platform, const fault_choice& choice, const output& out);
+void info(session& platform, const output& out);
 /// The links and partners of every chip, or of one, as firmware published them.
-void topology(session& where, const std::string& only, const output& out);
-void copy(session& where, const copy_options& options, const output& out);
-void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
+void topology(session& platform, const std::string& only, const output& out);
+void copy(session& platform, const copy_options& options, const output& out);
+void fill(session& platform, const location& place, std::uint64_t size, std::uint8_t value,
           const output& out);
 
 /// Target of peek, poke and deposit.
@@ -74,7 +74,7 @@ struct spot {
     std::optional<nlohmann::json> named = {};
 };
 /// Reads `size` bytes of memory, or of registers.
-void peek(session& where, const spot& at, std::uint64_t size, const output& out);
+void peek(session& platform, const spot& target, std::uint64_t size, const output& out);
 /// What poke and deposit write: a value of some width, or bytes.
 struct content {
     std::optional<std::uint64_t> value = {};
@@ -82,9 +82,9 @@ struct content {
     std::vector<std::uint8_t> bytes = {};
 };
 /// Writes as a host does.
-void poke(session& where, const spot& at, const content& what, const output& out);
+void poke(session& platform, const spot& target, const content& data, const output& out);
 /// Writes a named spot without side effects.
-void deposit(session& where, const spot& at, const content& what, const output& out);
+void deposit(session& platform, const spot& target, const content& data, const output& out);
 
 struct sync_options {
     std::string verb;  ///< read, set, inc, dec; get, set for events
@@ -92,25 +92,26 @@ struct sync_options {
     std::uint32_t index = 0;
     std::optional<std::int64_t> value;
 };
-void semaphore(session& where, const sync_options& options, const output& out);
-void event(session& where, const sync_options& options, const output& out);
+void semaphore(session& platform, const sync_options& options, const output& out);
+void event(session& platform, const sync_options& options, const output& out);
 
 /// Resets the whole device, or the cores of the map.
-void reset(session& where, std::optional<std::uint32_t> cores, const output& out);
-void power(session& where, const output& out);
+void reset(session& platform, std::optional<std::uint32_t> cores, const output& out);
+void power(session& platform, const output& out);
 /// All registers of a module, or one by name; without a module: the list of modules with registers.
 struct register_choice {
     std::string module, name;
     std::uint64_t index = 0, instance = 0;
 };
-void registers(session& where, const register_choice& which, const output& out);
+void registers(session& platform, const register_choice& choice, const output& out);
 /// Prints the counts of misuse by rule (doc/rules.md). `policy`: set before; `clear`: reset the
 /// counts after.
-void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
+void misuse_rules(session& platform, const std::string& policy, bool clear, const output& out);
 /// Saves or restores a snapshot of a running platform; without a verb lists snapshots.
-void snapshot(session& where, const std::string& verb, const std::string& name, const output& out);
+void snapshot(session& platform, const std::string& verb, const std::string& name,
+              const output& out);
 /// Table of copies of growing sizes in every direction.
-void bench(session& where, std::uint64_t largest, const output& out);
+void bench(session& platform, std::uint64_t largest, const output& out);
 struct matrix_options {
     machine::load load;
     std::optional<traffic_pattern> pattern;  ///< without: every pair separately
@@ -119,7 +120,7 @@ struct matrix_options {
     bool summary = false;  ///< only the table by distance
 };
 /// Bandwidth and latency between the chips of a machine, HBM to HBM.
-void matrix(session& where, const matrix_options& options, const output& out);
+void matrix(session& platform, const matrix_options& options, const output& out);
 struct coll_options {
     collective_request request;
     std::string ranks;                     ///< "0-3,7"; "": all
@@ -127,17 +128,17 @@ struct coll_options {
     int steps = 0;  ///< limit of printed step times per rank, and of ranks; 0: none
 };
 /// Runs a collective over the chips of a machine; prints time and bandwidth like nccom-test.
-void coll(session& where, const coll_options& options, const output& out);
+void coll(session& platform, const coll_options& options, const output& out);
 /// Shows the boot stages, then makes verified copies host -> HBM -> HBM -> host.
-void demo(session& where, std::uint64_t size, const output& out);
+void demo(session& platform, std::uint64_t size, const output& out);
 /// Resets the device, and loads an image into the CC-Cores of a map, which then run it.
-void load_cores(session& where, std::uint32_t cores, const std::vector<std::uint8_t>& image,
+void load_cores(session& platform, std::uint32_t cores, const std::vector<std::uint8_t>& image,
                 const output& out);
 /// Prints the end of what the firmware of a CC-Core has logged.
-void print_core_log(session& where, std::uint32_t core, const output& out);
+void print_core_log(session& platform, std::uint32_t core, const output& out);
 /// Calls `pause`, `run`, `step` or `status`, and prints the state of the platform.
-void run_state(session& where, const std::string& method, const output& out);
+void run_state(session& platform, const std::string& method, const output& out);
 /// Prints UART output, power and counters for `seconds`, or until the platform ends.
-void monitor(session& where, std::optional<double> seconds, const output& out);
+void monitor(session& platform, std::optional<double> seconds, const output& out);
 
 }  // namespace trn

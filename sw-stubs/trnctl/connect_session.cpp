@@ -25,28 +25,28 @@ namespace fs = std::filesystem;
 
 constexpr auto start_limit = std::chrono::seconds(2);
 
-bool is_missing(const fs::path& where) {
+bool is_missing(const fs::path& path) {
     std::error_code none;
-    return !fs::exists(fs::is_directory(where, none) ? where / "control.sock" : where, none);
+    return !fs::exists(fs::is_directory(path, none) ? path / "control.sock" : path, none);
 }
 
-/// `where` if it is a folder of sockets; "": it is a socket or HOST:PORT. A platform that was
+/// `address` if it is a folder of sockets; "": it is a socket or HOST:PORT. A platform that was
 /// started a moment ago, as by `trnvp run ... &`, has not made its sockets yet.
-fs::path folder_at(const std::string& where) {
-    const bool is_port = where.find('/') == where.npos && where.find(':') != where.npos;
+fs::path folder_at(const std::string& address) {
+    const bool is_port = address.find('/') == address.npos && address.find(':') != address.npos;
     const auto end = std::chrono::steady_clock::now() + start_limit;
-    while (!is_port && is_missing(where) && std::chrono::steady_clock::now() < end)
+    while (!is_port && is_missing(address) && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return fs::is_directory(where) ? where : "";
+    return fs::is_directory(address) ? address : "";
 }
 
 /// A platform in another process: control socket and one vfio-user socket per function.
 class connected : public session {
 public:
-    connected(const std::string& where, const std::string& chip, const std::string& token)
-        : folder_(folder_at(where)),
+    connected(const std::string& address, const std::string& chip, const std::string& token)
+        : folder_(folder_at(address)),
           chip_(chip),
-          control_(folder_.empty() ? where : (folder_ / "control.sock").string(), token) {}
+          control_(folder_.empty() ? address : (folder_ / "control.sock").string(), token) {}
 
     void run(const std::function<void(device&)>& work) override {
         work(host(choose_chip(chip_, chips(), folder_.string())));
@@ -55,13 +55,13 @@ public:
     std::vector<std::string> chips() override {
         find_functions();
         std::vector<std::string> known;
-        for (const auto& one : chips_) known.push_back(one.name);
+        for (const auto& chip : chips_) known.push_back(chip.name);
         return known;
     }
 
-    void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
+    void run_each(const std::vector<std::size_t>& chips, const host_set::work& does) override {
         find_functions();
-        for (const auto chip : which) does(chip, host(chips_.at(chip).name));
+        for (const auto chip : chips) does(chip, host(chips_.at(chip).name));
     }
 
     std::vector<host_set::card> cards() override {
@@ -69,13 +69,13 @@ public:
         return share_cards(chips_, cards_);
     }
 
-    void run_each_card(const std::vector<std::size_t>& which,
+    void run_each_card(const std::vector<std::size_t>& cards,
                        const host_set::card_work& does) override {
         find_functions();
-        for (const auto number : which) {
-            auto& at = endpoints_[cards_.at(number).name];
-            if (!at) at.reset(new trn_transport(attach(cards_[number].name)));
-            does(number, *at);
+        for (const auto number : cards) {
+            auto& endpoint = endpoints_[cards_.at(number).name];
+            if (!endpoint) endpoint.reset(new trn_transport(attach(cards_[number].name)));
+            does(number, *endpoint);
         }
     }
 
@@ -86,10 +86,10 @@ public:
     void wait_ready(std::chrono::milliseconds limit) override {
         const json wanted{{"condition", "ready"},
                           {"wall_limit", static_cast<double>(limit.count()) / 1000}};
-        const auto how = control_.call("wait", wanted, limit + std::chrono::seconds(5));
-        if (how.value("reason", "") != "condition")
+        const auto outcome = control_.call("wait", wanted, limit + std::chrono::seconds(5));
+        if (outcome.value("reason", "") != "condition")
             throw control_error(fmt::format("the platform is not ready: {}",
-                                            how.value("text", how.value("reason", ""))));
+                                            outcome.value("text", outcome.value("reason", ""))));
     }
 
     bool watch(std::chrono::milliseconds span, const uart_listener& listener) override {
@@ -119,15 +119,15 @@ private:
                 "this needs the device itself: --connect the folder that 'trnvp run --listen' "
                 "made");
         if (!addresses_.empty()) return;
-        for (const auto& one : control_.call("list", {{"what", "functions"}})) {
-            const placed_function at{one.at("name"), one.at("server")};
-            if (one.at("chip").get<bool>())
-                chips_.push_back(at);
-            else if (one.at("efa").get<bool>())
-                cards_.push_back(at);
-            products_[at.name] = one.at("product");
-            auto& bars = addresses_[at.name];
-            for (const auto& bar : one.at("bars"))
+        for (const auto& function : control_.call("list", {{"what", "functions"}})) {
+            const placed_function placed{function.at("name"), function.at("server")};
+            if (function.at("chip").get<bool>())
+                chips_.push_back(placed);
+            else if (function.at("efa").get<bool>())
+                cards_.push_back(placed);
+            products_[placed.name] = function.at("product");
+            auto& bars = addresses_[placed.name];
+            for (const auto& bar : function.at("bars"))
                 bars.at(bar.at("bar").get<std::size_t>()) = bar.at("bus_address");
         }
     }
@@ -144,9 +144,9 @@ private:
     }
 
     device& host(const std::string& chip) {
-        auto& at = hosts_[chip];
-        if (!at) at.emplace(attach(chip), options_on(products_[chip]));
-        return *at;
+        auto& attached = hosts_[chip];
+        if (!attached) attached.emplace(attach(chip), options_on(products_[chip]));
+        return *attached;
     }
 
     const fs::path folder_;
@@ -163,20 +163,20 @@ private:
 }  // namespace
 
 std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,
-                        const std::string& where) {
+                        const std::string& place) {
     if (chip.empty() && known.size() == 1) return known.front();
     if (chip.empty())
         throw user_error(
-            fmt::format("choose a --chip of {}  (known: {})", where, fmt::join(known, ", ")));
+            fmt::format("choose a --chip of {}  (known: {})", place, fmt::join(known, ", ")));
     if (std::ranges::find(known, chip) == known.end())
-        throw user_error(fmt::format("there is no '{}' in {}  (known: {})", chip, where,
+        throw user_error(fmt::format("there is no '{}' in {}  (known: {})", chip, place,
                                      fmt::join(known, ", ")));
     return chip;
 }
 
-std::unique_ptr<session> connect_session(const std::string& where, const std::string& chip,
+std::unique_ptr<session> connect_session(const std::string& address, const std::string& chip,
                                          const std::string& token) {
-    return std::make_unique<connected>(where, chip, token);
+    return std::make_unique<connected>(address, chip, token);
 }
 
 }  // namespace trn

@@ -102,9 +102,10 @@ void control_client::connect_tcp(const std::string& address) {
     const int error = getaddrinfo(address.substr(0, colon).c_str(), port.c_str(), &hints, &found);
     if (error) cannot_connect(address, gai_strerror(error));
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
-    for (auto* one = found; one; one = one->ai_next) {
-        open_socket(one->ai_family, one->ai_socktype, one->ai_protocol);
-        if (socket_ >= 0 && connect(socket_, one->ai_addr, one->ai_addrlen) == 0) return;
+    for (auto* candidate = found; candidate; candidate = candidate->ai_next) {
+        open_socket(candidate->ai_family, candidate->ai_socktype, candidate->ai_protocol);
+        if (socket_ >= 0 && connect(socket_, candidate->ai_addr, candidate->ai_addrlen) == 0)
+            return;
         if (socket_ >= 0) close(std::exchange(socket_, -1));
     }
     cannot_connect(address, std::strerror(errno));
@@ -127,9 +128,9 @@ bool control_client::receive(deadline until) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
                           until - std::chrono::steady_clock::now())
                           .count();
-    pollfd one{socket_, POLLIN, 0};
+    pollfd readable{socket_, POLLIN, 0};
     const auto limit = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
-    if (poll(&one, 1, limit) <= 0) return false;
+    if (poll(&readable, 1, limit) <= 0) return false;
     char bytes[65536];
     const auto count = recv(socket_, bytes, sizeof bytes, 0);
     if (count < 0 && errno == EINTR) return true;

@@ -36,7 +36,7 @@ public:
     json call(std::string_view method, const json& params = json::object(),
               std::chrono::milliseconds limit = std::chrono::seconds(30));
     /// Receives notifications that arrive during calls and listen().
-    void on_notification(notification to) { notified_ = std::move(to); }
+    void on_notification(notification receiver) { notified_ = std::move(receiver); }
     /// Receives notifications for `limit`. False once the connection is closed.
     bool listen(std::chrono::milliseconds limit);
 

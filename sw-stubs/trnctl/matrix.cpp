@@ -25,7 +25,7 @@ std::string_view distance(const chip& a, const chip& b) {
 // --- Pairs, one at a time ------------------------------------------------------------------
 
 struct pair_result {
-    std::size_t from, to;
+    std::size_t source, destination;
     double rate;            // GB/s
     std::uint64_t latency;  // ns, of a small copy
 };
@@ -37,33 +37,33 @@ std::vector<std::pair<std::size_t, std::size_t>> chosen_pairs(std::size_t chips,
     const auto step = sample == 0 ? 1 : std::max<std::size_t>(1, pairs / sample);
     std::vector<std::pair<std::size_t, std::size_t>> chosen;
     for (std::size_t n = 0; n < pairs; n += step) {
-        const auto from = n / (chips - 1), other = n % (chips - 1);
-        chosen.emplace_back(from, other + (other >= from));
+        const auto source = n / (chips - 1), other = n % (chips - 1);
+        chosen.emplace_back(source, other + (other >= source));
     }
     return chosen;
 }
 
 std::vector<pair_result> measure_pairs(machine& all, const matrix_options& options) {
     std::vector<pair_result> results;
-    for (const auto& [from, to] : chosen_pairs(all.chips().size(), options.sample)) {
-        const auto latency = all.small_copy(from, to).ns;
-        const auto load = all.copy(from, to, options.load);
-        if (options.verify) all.check(from, to, options.load);
-        results.push_back({from, to, load.gb_per_s(), latency});
+    for (const auto& [source, destination] : chosen_pairs(all.chips().size(), options.sample)) {
+        const auto latency = all.small_copy(source, destination).ns;
+        const auto load = all.copy(source, destination, options.load);
+        if (options.verify) all.check(source, destination, options.load);
+        results.push_back({source, destination, load.gb_per_s(), latency});
     }
     return results;
 }
 
 void print_matrix(const std::vector<chip>& chips, const std::vector<pair_result>& results) {
     std::map<std::pair<std::size_t, std::size_t>, double> rates;
-    for (const auto& one : results) rates[{one.from, one.to}] = one.rate;
+    for (const auto& result : results) rates[{result.source, result.destination}] = result.rate;
     print("{:<10}", "GB/s");
-    for (const auto& to : chips) print(" {:>7}", to.name);
+    for (const auto& destination : chips) print(" {:>7}", destination.name);
     print("\n");
-    for (std::size_t from = 0; from < chips.size(); ++from) {
-        print("{:<10}", chips[from].name);
-        for (std::size_t to = 0; to < chips.size(); ++to) {
-            const auto found = rates.find({from, to});
+    for (std::size_t source = 0; source < chips.size(); ++source) {
+        print("{:<10}", chips[source].name);
+        for (std::size_t destination = 0; destination < chips.size(); ++destination) {
+            const auto found = rates.find({source, destination});
             print(" {:>7}", found == rates.end() ? "-" : fmt::format("{:.1f}", found->second));
         }
         print("\n");
@@ -75,12 +75,12 @@ struct group {
     double min_rate = 0, max_rate = 0, sum = 0;
     std::uint64_t shortest = 0, longest = 0;
 
-    void add(const pair_result& one) {
-        min_rate = pairs ? std::min(min_rate, one.rate) : one.rate;
-        shortest = pairs ? std::min(shortest, one.latency) : one.latency;
-        max_rate = std::max(max_rate, one.rate);
-        longest = std::max(longest, one.latency);
-        sum += one.rate;
+    void add(const pair_result& result) {
+        min_rate = pairs ? std::min(min_rate, result.rate) : result.rate;
+        shortest = pairs ? std::min(shortest, result.latency) : result.latency;
+        max_rate = std::max(max_rate, result.rate);
+        longest = std::max(longest, result.latency);
+        sum += result.rate;
         ++pairs;
     }
     double mean() const { return sum / static_cast<double>(pairs); }
@@ -89,7 +89,8 @@ struct group {
 void report_groups(const std::vector<chip>& chips, const std::vector<pair_result>& results,
                    const output& out) {
     std::map<std::string_view, group> groups;
-    for (const auto& one : results) groups[distance(chips[one.from], chips[one.to])].add(one);
+    for (const auto& result : results)
+        groups[distance(chips[result.source], chips[result.destination])].add(result);
     if (!out.json)
         print("{:<26} {:>7} {:>28} {:>24}\n", "distance", "pairs", "GB/s: least, mean, most",
               "64 B, ns: least, most");
@@ -109,11 +110,11 @@ void report_pairs(const std::vector<chip>& chips, const std::vector<pair_result>
                   const matrix_options& options, const output& out) {
     constexpr std::size_t widest = 16;  // chips in a printed matrix
     if (out.json && !options.summary)
-        for (const auto& one : results)
-            out.result({{"from", chips[one.from].name},
-                        {"to", chips[one.to].name},
-                        {"gb_per_s", one.rate},
-                        {"latency_ns", one.latency}},
+        for (const auto& result : results)
+            out.result({{"from", chips[result.source].name},
+                        {"to", chips[result.destination].name},
+                        {"gb_per_s", result.rate},
+                        {"latency_ns", result.latency}},
                        "");
     if (!out.json && !options.summary && chips.size() <= widest) print_matrix(chips, results);
     report_groups(chips, results, out);
@@ -148,9 +149,9 @@ void run_pattern(machine& all, const matrix_options& options, const output& out)
 
 }  // namespace
 
-void matrix(session& where, const matrix_options& options, const output& out) {
+void matrix(session& platform, const matrix_options& options, const output& out) {
     if (options.load.bytes == 0) throw user_error("copies of 0 bytes: give a size such as 1MiB");
-    machine all(where);
+    machine all(platform);
     if (options.pattern) return run_pattern(all, options, out);
     if (all.chips().size() < 2 || all.chips()[0].topology == TRN_TOPOLOGY_NONE)
         throw user_error("a matrix needs chips with links between them: a board such as trn3-sled");

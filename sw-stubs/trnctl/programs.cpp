@@ -17,14 +17,14 @@ namespace trn {
 namespace {
 
 /// Text of the codes of HALT and NOTIFY.
-std::string codes_text(const program_group::instance& one) {
+std::string codes_text(const program_group::instance& member) {
     std::string text;
-    trn_program* const program = one.program->get();
+    trn_program* const program = member.program->get();
     for (std::uint32_t c = 0; c < trn_program_cores(program); ++c)
         for (std::uint32_t e = 0; e < TRN_CORE_ENGINES; ++e)
-            if (trn_program_uses(program, c, e) && one.result.codes[c][e] != 0)
+            if (trn_program_uses(program, c, e) && member.result.codes[c][e] != 0)
                 text += fmt::format(", {} of core {} ended with code {}", trn_core_engine_name(e),
-                                    trn_program_device_core(program, c), one.result.codes[c][e]);
+                                    trn_program_device_core(program, c), member.result.codes[c][e]);
     return text;
 }
 
@@ -93,9 +93,9 @@ std::string details(const state& s) {
         if (s.registers[n] != 0)
             text += fmt::format("{}R{} = {:#x}", shown++ % 8 == 0 ? "\n        " : ", ", n,
                                 s.registers[n]);
-    for (std::size_t at = 0; at < sizeof s.instruction; at += 16)
-        text += fmt::format("\n        {:02x}: {:02x}", at,
-                            fmt::join(s.instruction + at, s.instruction + at + 16, " "));
+    for (std::size_t offset = 0; offset < sizeof s.instruction; offset += 16)
+        text += fmt::format("\n        {:02x}: {:02x}", offset,
+                            fmt::join(s.instruction + offset, s.instruction + offset + 16, " "));
     return text;
 }
 
@@ -122,17 +122,17 @@ void print_counters(std::uint32_t core, const std::vector<state>& all, const out
 }
 
 void check_names(program_group& all, const program_options& options) {
-    all.each_instance([&](const program_group::instance& one, device&) {
-        for (const auto& [name, text] : options.expected.check) one.program->find(name);
-        for (const auto& [name, text] : options.out) one.program->find(name);
+    all.each_instance([&](const program_group::instance& member, device&) {
+        for (const auto& [name, text] : options.expected.check) member.program->find(name);
+        for (const auto& [name, text] : options.out) member.program->find(name);
     });
 }
 
 void write_outputs(program_group& all, const program_options& options) {
-    all.each_instance([&](const program_group::instance& one, device&) {
+    all.each_instance([&](const program_group::instance& member, device&) {
         for (const auto& [name, file] : options.out) {
-            const trn_tensor t = one.program->find(name);
-            tensors::write_file(program_group::text_for(one, file), t, one.program->read(t));
+            const trn_tensor t = member.program->find(name);
+            tensors::write_file(program_group::text_for(member, file), t, member.program->read(t));
         }
     });
 }
@@ -151,7 +151,7 @@ void report_run(program_group& all, const program_options& options, const output
     std::string text = fmt::format("ran {:.3f} us of simulated time", us);
     if (!options.request.all_chips)
         all.each_instance(
-            [&](const program_group::instance& one, device&) { text += codes_text(one); });
+            [&](const program_group::instance& member, device&) { text += codes_text(member); });
     if (checked != 0)
         text += fmt::format("; {} tensor{} as expected", checked, checked == 1 ? "" : "s");
     out.result({{"simulated_us", us}, {"checked", checked}, {"written", options.out.size()}}, text);
@@ -160,10 +160,10 @@ void report_run(program_group& all, const program_options& options, const output
 /// Reads the counters of all chips concurrently, then prints them in order.
 void report_counters(program_group& all, bool everywhere, const output& out) {
     std::map<std::size_t, std::map<std::uint32_t, std::vector<state>>> counters;
-    all.each_instance([&](const program_group::instance& one, device& chip) {
-        for (std::uint32_t c = 0; c < trn_program_cores(one.program->get()); ++c) {
-            const auto core = trn_program_device_core(one.program->get(), c);
-            counters[one.chip][core] = engines_of(chip, core);
+    all.each_instance([&](const program_group::instance& member, device& chip) {
+        for (std::uint32_t c = 0; c < trn_program_cores(member.program->get()); ++c) {
+            const auto core = trn_program_device_core(member.program->get(), c);
+            counters[member.chip][core] = engines_of(chip, core);
         }
     });
     for (const auto& [chip, cores] : counters) {
@@ -175,8 +175,8 @@ void report_counters(program_group& all, bool everywhere, const output& out) {
 
 }  // namespace
 
-void dump_core(session& where, std::uint32_t core, const output& out) {
-    where.run([&](device& chip) {
+void dump_core(session& platform, std::uint32_t core, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         const auto all = engines_of(chip, core);
         for (std::uint32_t e = 0; e < all.size(); ++e)
@@ -192,27 +192,27 @@ void dump_core(session& where, std::uint32_t core, const output& out) {
     });
 }
 
-void core_counters(session& where, std::uint32_t core, const output& out) {
-    where.run([&](device& chip) {
+void core_counters(session& platform, std::uint32_t core, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         print_counters(core, engines_of(chip, core), out);
     });
 }
 
-void run_program(session& where, const program_options& options, const output& out) {
-    where.wait_ready(std::chrono::seconds(60));
+void run_program(session& platform, const program_options& options, const output& out) {
+    platform.wait_ready(std::chrono::seconds(60));
     const bool everywhere = options.request.all_chips;
-    std::vector<std::size_t> chips(everywhere ? where.chips().size() : 1);
+    std::vector<std::size_t> chips(everywhere ? platform.chips().size() : 1);
     std::iota(chips.begin(), chips.end(), std::size_t{0});
     program_group all(
         chips.size(),
         [&](const program_group::chip_work& work) {
-            if (everywhere) return where.run_each(chips, work);
-            where.run([&](device& chip) { work(0, chip); });
+            if (everywhere) return platform.run_each(chips, work);
+            platform.run([&](device& chip) { work(0, chip); });
         },
         options.seed, options.request);
     std::optional<collective_group> group;
-    if (all.has_collectives()) group.emplace(where, chips, options.image);
+    if (all.has_collectives()) group.emplace(platform, chips, options.image);
     try {
         as_user_error([&] { all.start(group ? &*group : nullptr); });
         check_names(all, options);

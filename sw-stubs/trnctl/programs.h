@@ -21,11 +21,11 @@ struct program_options {
 };
 /// Loads and runs the program on one chip or all, and compares its outputs. Inputs without a text
 /// are zeroes.
-void run_program(session& where, const program_options& options, const output& out);
+void run_program(session& platform, const program_options& options, const output& out);
 
 /// Prints the state of a core's engines and its nonzero semaphores, without a reset.
-void dump_core(session& where, std::uint32_t core, const output& out);
+void dump_core(session& platform, std::uint32_t core, const output& out);
 /// Prints the counters of a core's engines, without a reset.
-void core_counters(session& where, std::uint32_t core, const output& out);
+void core_counters(session& platform, std::uint32_t core, const output& out);
 
 }  // namespace trn

@@ -39,35 +39,35 @@ std::string hex(const std::vector<std::uint8_t>& bytes) {
     return text;
 }
 
-std::vector<std::uint8_t> bytes_of(const content& what) {
-    if (!what.value) return what.bytes;
-    if (what.width < 8 && *what.value >> (8 * what.width))
-        throw user_error(fmt::format("{:#x} does not fit into {} bytes", *what.value, what.width));
-    std::vector<std::uint8_t> bytes(what.width);
-    std::memcpy(bytes.data(), &*what.value, what.width);  // little endian, as all supported hosts
+std::vector<std::uint8_t> bytes_of(const content& data) {
+    if (!data.value) return data.bytes;
+    if (data.width < 8 && *data.value >> (8 * data.width))
+        throw user_error(fmt::format("{:#x} does not fit into {} bytes", *data.value, data.width));
+    std::vector<std::uint8_t> bytes(data.width);
+    std::memcpy(bytes.data(), &*data.value, data.width);  // little endian, as all supported hosts
     return bytes;
 }
 
-void report_written(const spot& at, const content& what, const output& out) {
-    if (what.value)
-        out.result({{"at", at.text}, {"value", *what.value}},
-                   fmt::format("{} = {:#x}", at.text, *what.value));
+void report_written(const spot& target, const content& data, const output& out) {
+    if (data.value)
+        out.result({{"at", target.text}, {"value", *data.value}},
+                   fmt::format("{} = {:#x}", target.text, *data.value));
     else
-        out.result({{"at", at.text}, {"bytes", what.bytes.size()}},
-                   fmt::format("{}: {} bytes written", at.text, what.bytes.size()));
+        out.result({{"at", target.text}, {"bytes", data.bytes.size()}},
+                   fmt::format("{}: {} bytes written", target.text, data.bytes.size()));
 }
 
-void write_named(session& where, const char* method, const spot& at, const content& what,
+void write_named(session& platform, const char* method, const spot& target, const content& data,
                  const output& out) {
-    auto params = *at.named;
+    auto params = *target.named;
     const bool is_register = params.contains("register");
-    if (is_register && !what.value) throw user_error("a register takes a value, not bytes");
+    if (is_register && !data.value) throw user_error("a register takes a value, not bytes");
     if (is_register)
-        params["value"] = *what.value;
+        params["value"] = *data.value;
     else
-        params["data"] = hex(bytes_of(what));
-    where.call(method, params);
-    report_written(at, what, out);
+        params["data"] = hex(bytes_of(data));
+    platform.call(method, params);
+    report_written(target, data, out);
 }
 
 std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
@@ -90,29 +90,29 @@ std::int64_t value_of(const sync_options& options, std::int64_t min, std::int64_
     return *options.value;
 }
 
-void peek_named(session& where, const spot& at, std::uint64_t size, const output& out) {
-    auto params = *at.named;
+void peek_named(session& platform, const spot& target, std::uint64_t size, const output& out) {
+    auto params = *target.named;
     if (params.contains("register")) {
-        const auto found = where.call("peek", params);
+        const auto found = platform.call("peek", params);
         const auto value = found.at("value").get<std::uint64_t>();
-        return out.result({{"at", at.text}, {"value", value}},
-                          fmt::format("{} = {:#x}", at.text, value));
+        return out.result({{"at", target.text}, {"value", value}},
+                          fmt::format("{} = {:#x}", target.text, value));
     }
     params["size"] = size;
-    const auto data = where.call("peek", params).at("data").get<std::string>();
+    const auto data = platform.call("peek", params).at("data").get<std::string>();
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i + 1 < data.size(); i += 2)
         bytes.push_back(static_cast<std::uint8_t>(std::stoul(data.substr(i, 2), nullptr, 16)));
-    out.result({{"at", at.text}, {"data", data}},
+    out.result({{"at", target.text}, {"data", data}},
                dump(params.at("address").get<std::uint64_t>(), bytes));
 }
 
 }  // namespace
 
-void peek(session& where, const spot& at, std::uint64_t size, const output& out) {
+void peek(session& platform, const spot& target, std::uint64_t size, const output& out) {
     if (size == 0 || size > max_peek) throw user_error("peek shows 1 byte to 1 MiB");
-    if (const auto offset = at.bar0)
-        return where.run([&](device& chip) {
+    if (const auto offset = target.bar0)
+        return platform.run([&](device& chip) {
             chip.check(trn_probe(chip));
             if (trn_range_wraps(*offset, size))
                 throw user_error(
@@ -125,26 +125,26 @@ void peek(session& where, const spot& at, std::uint64_t size, const output& out)
                            fmt::format("bar0@{:#010x}  {:#010x}", place, value));
             }
         });
-    if (at.named) return peek_named(where, at, size, out);
-    const auto& from = at.memory;
-    where.run([&](device& chip) {
-        bring_up_for(chip, from);
+    if (target.named) return peek_named(platform, target, size, out);
+    const auto& memory = target.memory;
+    platform.run([&](device& chip) {
+        bring_up_for(chip, memory);
         std::vector<std::uint8_t> bytes(size);
-        const auto address = from.address(chip, size);
-        if (from.space == location::kind::hbm)
-            chip.check(trn_window_read(chip, from.number, from.offset, bytes.data(), size));
+        const auto address = memory.address(chip, size);
+        if (memory.space == location::kind::hbm)
+            chip.check(trn_window_read(chip, memory.number, memory.offset, bytes.data(), size));
         else
-            chip.check(trn_read(chip, from.core(chip), bytes.data(), address, size));
-        out.result({{"at", from.text()}, {"data", hex(bytes)}}, dump(from.offset, bytes));
+            chip.check(trn_read(chip, memory.core(chip), bytes.data(), address, size));
+        out.result({{"at", memory.text()}, {"data", hex(bytes)}}, dump(memory.offset, bytes));
     });
 }
 
-void poke(session& where, const spot& at, const content& what, const output& out) {
-    if (at.named) return write_named(where, "poke", at, what, out);
-    const auto bytes = bytes_of(what);
-    if (const auto offset = at.bar0) {
+void poke(session& platform, const spot& target, const content& data, const output& out) {
+    if (target.named) return write_named(platform, "poke", target, data, out);
+    const auto bytes = bytes_of(data);
+    if (const auto offset = target.bar0) {
         if (bytes.size() % 4 != 0) throw user_error("registers of BAR0 are 4 bytes wide");
-        where.run([&](device& chip) {
+        platform.run([&](device& chip) {
             chip.check(trn_probe(chip));
             for (std::size_t done = 0; done < bytes.size(); done += 4) {
                 std::uint32_t word = 0;
@@ -153,43 +153,43 @@ void poke(session& where, const spot& at, const content& what, const output& out
             }
         });
     } else {
-        const auto& to = at.memory;
-        where.run([&](device& chip) {
-            bring_up_for(chip, to);
-            const auto address = to.address(chip, bytes.size());
-            if (to.space == location::kind::hbm)
-                chip.check(
-                    trn_window_write(chip, to.number, to.offset, bytes.data(), bytes.size()));
+        const auto& memory = target.memory;
+        platform.run([&](device& chip) {
+            bring_up_for(chip, memory);
+            const auto address = memory.address(chip, bytes.size());
+            if (memory.space == location::kind::hbm)
+                chip.check(trn_window_write(chip, memory.number, memory.offset, bytes.data(),
+                                            bytes.size()));
             else
-                chip.check(trn_write(chip, to.core(chip), address, bytes.data(), bytes.size()));
+                chip.check(trn_write(chip, memory.core(chip), address, bytes.data(), bytes.size()));
         });
     }
-    report_written(at, what, out);
+    report_written(target, data, out);
 }
 
-void deposit(session& where, const spot& at, const content& what, const output& out) {
-    if (!at.named)
+void deposit(session& platform, const spot& target, const content& data, const output& out) {
+    if (!target.named)
         throw user_error(fmt::format(
             "'{}': deposit writes a register, such as chip0.udma0.M2S_STATE, or SPACE@ADDRESS of "
             "`list spaces`",
-            at.text));
-    write_named(where, "deposit", at, what, out);
+            target.text));
+    write_named(platform, "deposit", target, data, out);
 }
 
-void semaphore(session& where, const sync_options& options, const output& out) {
+void semaphore(session& platform, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
     const auto index = options.index;
     using limits = std::numeric_limits<std::int32_t>;
     const auto given = static_cast<std::int32_t>(
         value_of(options, options.verb == "set" ? limits::min() : 0, limits::max()));
-    const auto by = static_cast<std::uint32_t>(given);
-    where.run([&, block = block, number = number](device& chip) {
+    const auto amount = static_cast<std::uint32_t>(given);
+    platform.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
         if (options.verb == "set") chip.check(trn_semaphore_set(chip, block, number, index, given));
         if (options.verb == "inc")
-            chip.check(trn_semaphore_increment(chip, block, number, index, by));
+            chip.check(trn_semaphore_increment(chip, block, number, index, amount));
         if (options.verb == "dec")
-            chip.check(trn_semaphore_decrement(chip, block, number, index, by));
+            chip.check(trn_semaphore_decrement(chip, block, number, index, amount));
         std::int32_t value = 0;
         chip.check(trn_semaphore_read(chip, block, number, index, &value));
         out.result({{"index", index}, {"value", value}},
@@ -197,11 +197,11 @@ void semaphore(session& where, const sync_options& options, const output& out) {
     });
 }
 
-void event(session& where, const sync_options& options, const output& out) {
+void event(session& platform, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
     const auto set =
         static_cast<std::uint32_t>(value_of(options, 0, std::numeric_limits<std::uint32_t>::max()));
-    where.run([&, block = block, number = number](device& chip) {
+    platform.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
         if (options.verb == "set")
             chip.check(trn_event_set(chip, block, number, options.index, set));

@@ -39,15 +39,15 @@ public:
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };
 
-/// A session on a platform in another process: `where` is its folder of sockets, or the address of
-/// its control socket, which suffices for commands without a device. `token` may be "". \throws
+/// A session on a platform in another process: `address` is its folder of sockets, or the address
+/// of its control socket, which suffices for commands without a device. `token` may be "". \throws
 /// user_error, control_error
-std::unique_ptr<session> connect_session(const std::string& where, const std::string& chip,
+std::unique_ptr<session> connect_session(const std::string& address, const std::string& chip,
                                          const std::string& token);
 
 /// `chip`, or if it is "" the only one of `known`. \throws user_error for an unknown or missing
 /// chip
 std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,
-                        const std::string& where);
+                        const std::string& place);
 
 }  // namespace trn

@@ -27,11 +27,11 @@ std::string_view mode_text(trn_mode mode) {
 }
 
 /// "chip0.hbm0  size=38654705664": the name, then the other values.
-std::string row_of(const nlohmann::json& one) {
-    if (one.is_string()) return one.get<std::string>();
-    const auto* name = one.contains("name") ? "name" : "module";
-    auto row = fmt::format("{:<40}", one.value(name, ""));
-    for (const auto& [key, value] : one.items())
+std::string row_of(const nlohmann::json& entry) {
+    if (entry.is_string()) return entry.get<std::string>();
+    const auto* name = entry.contains("name") ? "name" : "module";
+    auto row = fmt::format("{:<40}", entry.value(name, ""));
+    for (const auto& [key, value] : entry.items())
         if (key != name)
             row += fmt::format(" {}={}", key,
                                value.is_string() ? value.get<std::string>() : value.dump());
@@ -51,21 +51,22 @@ void output::result(const nlohmann::json& object, const std::string& line) const
     std::fflush(stdout);
 }
 
-void list(session& where, const std::string& what, const output& out) {
-    if (what == "faults") return list_faults(where, out);
-    if (!what.empty()) {
-        for (const auto& one : where.call("list", {{"what", what}})) out.result(one, row_of(one));
+void list(session& platform, const std::string& kind, const output& out) {
+    if (kind == "faults") return list_faults(platform, out);
+    if (!kind.empty()) {
+        for (const auto& entry : platform.call("list", {{"what", kind}}))
+            out.result(entry, row_of(entry));
         return;
     }
     for (const auto* list : {"modules", "consoles"})
-        for (const auto& one : where.call("list", {{"what", list}}))
-            out.result(one, fmt::format("{:<10} {:<40} {}", list, one.value("name", ""),
-                                        one.value("type", "")));
-    list_faults(where, out);
+        for (const auto& entry : platform.call("list", {{"what", list}}))
+            out.result(entry, fmt::format("{:<10} {:<40} {}", list, entry.value("name", ""),
+                                          entry.value("type", "")));
+    list_faults(platform, out);
 }
 
-void info(session& where, const output& out) {
-    where.run([&](device& chip) {
+void info(session& platform, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         const auto i = chip.info();
         std::uint64_t serial = 0;
@@ -96,8 +97,8 @@ void info(session& where, const output& out) {
     });
 }
 
-void reset(session& where, std::optional<std::uint32_t> cores, const output& out) {
-    where.run([&](device& chip) {
+void reset(session& platform, std::optional<std::uint32_t> cores, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         chip.check(trn_reset_device(chip));  // precondition of a reset of cores, too
         if (cores) chip.check(trn_reset_cores(chip, *cores));
@@ -106,65 +107,69 @@ void reset(session& where, std::optional<std::uint32_t> cores, const output& out
     });
 }
 
-void registers(session& where, const register_choice& which, const output& out) {
-    if (which.module.empty()) {
-        for (const auto& one : where.call("list", {{"what", "registers"}}))
-            out.result(one, fmt::format("{:<40} {:<22} {:>4} registers, {} times",
-                                        one.value("module", ""), one.value("block", ""),
-                                        one.value("registers", 0u), one.value("instances", 0u)));
+void registers(session& platform, const register_choice& choice, const output& out) {
+    if (choice.module.empty()) {
+        for (const auto& entry : platform.call("list", {{"what", "registers"}}))
+            out.result(entry,
+                       fmt::format("{:<40} {:<22} {:>4} registers, {} times",
+                                   entry.value("module", ""), entry.value("block", ""),
+                                   entry.value("registers", 0u), entry.value("instances", 0u)));
         return;
     }
-    auto params = session::json{{"module", which.module}};
-    if (!which.name.empty())
-        params.update({{"name", which.name}, {"index", which.index}, {"instance", which.instance}});
-    for (const auto& one : where.call("registers", params)) {
-        auto line = fmt::format("{:#08x} {:<44} {:#010x}  {}, {}", one.value("offset", 0u),
-                                one.value("block", "") + "." + one.value("name", ""),
-                                one.value("value", std::uint64_t{0}), one.value("known_by", ""),
-                                one.value("fidelity", ""));
-        if (const auto count = one.value("count", 1u); count > 1)
-            line += fmt::format(", element {} of {}", which.index, count);
-        if (!which.name.empty())
-            for (const auto& [field, value] : one.at("fields").items())
+    auto params = session::json{{"module", choice.module}};
+    if (!choice.name.empty())
+        params.update(
+            {{"name", choice.name}, {"index", choice.index}, {"instance", choice.instance}});
+    for (const auto& entry : platform.call("registers", params)) {
+        auto line = fmt::format("{:#08x} {:<44} {:#010x}  {}, {}", entry.value("offset", 0u),
+                                entry.value("block", "") + "." + entry.value("name", ""),
+                                entry.value("value", std::uint64_t{0}), entry.value("known_by", ""),
+                                entry.value("fidelity", ""));
+        if (const auto count = entry.value("count", 1u); count > 1)
+            line += fmt::format(", element {} of {}", choice.index, count);
+        if (!choice.name.empty())
+            for (const auto& [field, value] : entry.at("fields").items())
                 line += fmt::format("\n    {:<30} {:#x}", field, value.get<std::uint64_t>());
-        out.result(one, line);
+        out.result(entry, line);
     }
 }
 
-void misuse_rules(session& where, const std::string& policy, bool clear, const output& out) {
+void misuse_rules(session& platform, const std::string& policy, bool clear, const output& out) {
     auto params = session::json::object();
     if (!policy.empty()) params["policy"] = policy;
-    const auto report = where.call("misuse", params);
-    for (const auto& one : report.at("rules"))
-        out.result(one, fmt::format("{} {:<26} {:>6}  {} ({}){}{}", one.value("rule", ""),
-                                    one.value("name", ""), one.value("count", 0u),
-                                    one.value("module", ""), one.value("first", ""),
-                                    one.value("first_initiator", "").empty() ? "" : ", by ",
-                                    one.value("first_initiator", "")));
+    const auto report = platform.call("misuse", params);
+    for (const auto& entry : report.at("rules"))
+        out.result(entry, fmt::format("{} {:<26} {:>6}  {} ({}){}{}", entry.value("rule", ""),
+                                      entry.value("name", ""), entry.value("count", 0u),
+                                      entry.value("module", ""), entry.value("first", ""),
+                                      entry.value("first_initiator", "").empty() ? "" : ", by ",
+                                      entry.value("first_initiator", "")));
     if (!out.json) print("{} in all\n", report.value("total", 0u));
-    for (const auto& one : report.value("allowed", session::json::array()))
-        out.result(one, fmt::format("{} {:<26} {:>6}  allowed ({})", one.value("rule", ""),
-                                    one.value("name", ""), one.value("count", 0u),
-                                    one.value("reason", "")));
-    if (clear) where.call("misuse", {{"clear", true}});
+    for (const auto& entry : report.value("allowed", session::json::array()))
+        out.result(entry, fmt::format("{} {:<26} {:>6}  allowed ({})", entry.value("rule", ""),
+                                      entry.value("name", ""), entry.value("count", 0u),
+                                      entry.value("reason", "")));
+    if (clear) platform.call("misuse", {{"clear", true}});
 }
 
-void run_state(session& where, const std::string& method, const output& out) {
-    const auto now = where.call(method);
+void run_state(session& platform, const std::string& method, const output& out) {
+    const auto now = platform.call(method);
     const auto why = now.value("why", "");
     out.result(now, fmt::format("{} at {}{}{}", now.value("paused", false) ? "paused" : "running",
                                 now.value("time", ""), why.empty() ? "" : ": ", why));
 }
 
-void snapshot(session& where, const std::string& verb, const std::string& name, const output& out) {
-    const auto snapshots = verb.empty() ? where.call("snapshots", session::json::object())
-                                        : session::json{where.call(verb, {{"name", name}})};
-    for (const auto& one : snapshots)
-        out.result(one, fmt::format("{:<20} {}", one.value("name", ""), one.value("time", "")));
+void snapshot(session& platform, const std::string& verb, const std::string& name,
+              const output& out) {
+    const auto snapshots = verb.empty() ? platform.call("snapshots", session::json::object())
+                                        : session::json{platform.call(verb, {{"name", name}})};
+    for (const auto& entry : snapshots)
+        out.result(entry,
+                   fmt::format("{:<20} {}", entry.value("name", ""), entry.value("time", "")));
 }
 
-void power(session& where, const output& out) {
-    where.run([&](device& chip) {
+void power(session& platform, const output& out) {
+    platform.run([&](device& chip) {
         chip.check(trn_probe(chip));
         const auto dies = chip.info().dies;
         for (std::uint32_t die = 0; die < dies; ++die) {
@@ -196,9 +201,9 @@ struct dma_totals {
     std::uint64_t descriptors = 0, bytes = 0, aborts = 0;
 };
 
-dma_totals dma_of(session& where) {
+dma_totals dma_of(session& platform) {
     dma_totals all;
-    const auto modules = where.call("statistics");
+    const auto modules = platform.call("statistics");
     for (const auto& counters : modules) {
         if (!counters.contains("descriptors")) continue;
         all.descriptors += counters.value("descriptors", std::uint64_t{0});
@@ -209,14 +214,14 @@ dma_totals dma_of(session& where) {
 }
 
 /// Name of the first chip's misc RAM in control methods; "" if the board has none.
-std::string misc_ram_space(session& where) {
-    for (std::string space : where.call("list", {{"what", "spaces"}}))
+std::string misc_ram_space(session& platform) {
+    for (std::string space : platform.call("list", {{"what", "spaces"}}))
         if (space.ends_with("misc_ram.in")) return space;
     return "";
 }
 
-std::uint32_t power_of(session& where, const std::string& space, unsigned die) {
-    const auto word = where.call(
+std::uint32_t power_of(session& platform, const std::string& space, unsigned die) {
+    const auto word = platform.call(
         "peek", {{"space", space}, {"address", TRN_MISC_RAM_POWER_OFFSET(die)}, {"size", 4}});
     return TRN_MISC_RAM_POWER_BASIS_POINTS_GET(word.value("value", std::uint32_t{0}));
 }
@@ -224,10 +229,10 @@ std::uint32_t power_of(session& where, const std::string& space, unsigned die) {
 }  // namespace
 
 // Uses control methods only, because a driver may be attached to the function.
-void monitor(session& where, std::optional<double> seconds, const output& out) {
+void monitor(session& platform, std::optional<double> seconds, const output& out) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
-    const auto space = misc_ram_space(where);
+    const auto space = misc_ram_space(platform);
     const auto print_line = [&](const std::string& module, const std::string& text) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
@@ -235,12 +240,12 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
             print_console(text);
         std::fflush(stdout);
     };
-    while (where.watch(std::chrono::seconds(1), print_line)) {
-        const auto status = where.call("status");
-        const auto dma = dma_of(where);
+    while (platform.watch(std::chrono::seconds(1), print_line)) {
+        const auto status = platform.call("status");
+        const auto dma = dma_of(platform);
         std::array<std::uint32_t, 2> power{};
         for (unsigned die = 0; die < 2 && !space.empty(); ++die)
-            power[die] = power_of(where, space, die);
+            power[die] = power_of(platform, space, die);
         const bool ready = status.value("ready", false);
         out.result(
             {{"time", status.value("time", "")},

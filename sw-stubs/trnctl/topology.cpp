@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, unsigned long>> counted(const std::string& na
 }
 
 /// Reads through control methods, which work while a driver uses the chip.
-chip_words read_chip(session& where, const std::string& space,
+chip_words read_chip(session& platform, const std::string& space,
                      const std::map<std::string, std::string>& places) {
     static constexpr std::size_t bytes = TRN_TOPOLOGY_OFFSET + 4 * TRN_TOPOLOGY_WORDS;
     const json params{{"space", space}, {"address", 0u}, {"size", bytes}};
@@ -67,7 +67,7 @@ chip_words read_chip(session& where, const std::string& space,
     chip.name = chip_of(space);
     if (const auto found = places.find(chip.name); found != places.end()) chip.bdf = found->second;
     for (unsigned tries = 0; tries < 3 && !chip.found; ++tries) {
-        const auto hex = where.call("peek", params).at("data").get<std::string>();
+        const auto hex = platform.call("peek", params).at("data").get<std::string>();
         chip.routing_id = word_of(hex, TRN_MISC_RAM_ROUTING_ID_OFFSET);
         chip.serial = std::uint64_t{word_of(hex, TRN_MISC_RAM_SERIAL_HI_OFFSET)} << 32 |
                       word_of(hex, TRN_MISC_RAM_SERIAL_LO_OFFSET);
@@ -80,19 +80,20 @@ chip_words read_chip(session& where, const std::string& space,
     return chip;
 }
 
-std::vector<chip_words> read_chips(session& where, const std::string& only) {
+std::vector<chip_words> read_chips(session& platform, const std::string& only) {
     std::vector<std::string> spaces;
-    for (const std::string space : where.call("list", {{"what", "spaces"}}))
+    for (const std::string space : platform.call("list", {{"what", "spaces"}}))
         if (space.ends_with(words_of_a_chip)) spaces.push_back(space);
     std::ranges::sort(spaces, {}, counted);
     std::map<std::string, std::string> places;
-    for (const auto& function : where.call("list", {{"what", "functions"}}))
+    for (const auto& function : platform.call("list", {{"what", "functions"}}))
         places[function.at("name")] = function.at("bdf");
     std::vector<chip_words> chips;
     std::vector<std::string> known;
     for (const auto& space : spaces) {
         known.push_back(chip_of(space));
-        if (only.empty() || known.back() == only) chips.push_back(read_chip(where, space, places));
+        if (only.empty() || known.back() == only)
+            chips.push_back(read_chip(platform, space, places));
     }
     if (chips.empty()) {
         if (known.empty()) throw user_error("the board has no chips");
@@ -132,22 +133,22 @@ std::string_view name_of(trn_partner_kind kind) {
 }
 
 std::string words(const trn_partner& partner) {
-    const auto& at = partner.place;
+    const auto& place = partner.place;
     switch (partner.kind) {
     case TRN_PARTNER_CHIP:
-        return fmt::format("rack {} server {} chip {}", at.rack, at.server, at.chip);
+        return fmt::format("rack {} server {} chip {}", place.rack, place.server, place.chip);
     case TRN_PARTNER_SLED_SWITCH:
-        return fmt::format("the sled switch of rack {} server {}", at.rack, at.server);
+        return fmt::format("the sled switch of rack {} server {}", place.rack, place.server);
     case TRN_PARTNER_RACK_SWITCH:
-        return fmt::format("the rack switch of rack {}", at.rack);
+        return fmt::format("the rack switch of rack {}", place.rack);
     case TRN_PARTNER_NOBODY:
         break;
     }
     return "no device";
 }
 
-std::string shortly(const trn_place& at) {
-    return fmt::format("{}/{}/{}", at.rack, at.server, at.chip);
+std::string shortly(const trn_place& place) {
+    return fmt::format("{}/{}/{}", place.rack, place.server, place.chip);
 }
 
 std::string shortly(const trn_partner& partner) {
@@ -199,8 +200,8 @@ std::string complaint(unsigned port, const trn_link& link) {
     }
 }
 
-json place_json(const trn_place& at) {
-    return {{"rack", at.rack}, {"server", at.server}, {"chip", at.chip}};
+json place_json(const trn_place& place) {
+    return {{"rack", place.rack}, {"server", place.server}, {"chip", place.chip}};
 }
 
 json link_json(unsigned port, const trn_link& link) {
@@ -305,14 +306,14 @@ void print_table(const std::vector<chip_words>& chips) {
 
 }  // namespace
 
-void topology(session& where, const std::string& only, const output& out) {
+void topology(session& platform, const std::string& only, const output& out) {
     try {
-        where.wait_ready(std::chrono::seconds(60));
+        platform.wait_ready(std::chrono::seconds(60));
     } catch (const std::runtime_error& slow) {
         // Continue: the state of a chip that does not boot is of interest.
         std::fprintf(stderr, "trnctl: %s\n", terminal_text(slow.what()).c_str());
     }
-    const auto chips = read_chips(where, only);
+    const auto chips = read_chips(platform, only);
     if (!out.json) return print_table(chips);
     for (const auto& chip : chips) out.result(chip_json(chip), "");
 }

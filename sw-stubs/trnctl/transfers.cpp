@@ -53,16 +53,21 @@ public:
     transfer(device& chip, const copy_options& options)
         : chip_(chip),
           options_(options),
-          core_(options.core.value_or(is_host(options.to) ? options.from.core(chip)
-                                                          : options.to.core(chip))) {
-        if (is_host(options.from)) {
-            from_ = std::make_unique<host_buffer>(chip, options.size, options.from.offset);
-            pattern(options.seed).fill(from_->bytes());
+          core_(options.core.value_or(is_host(options.destination)
+                                          ? options.source.core(chip)
+                                          : options.destination.core(chip))) {
+        if (is_host(options.source)) {
+            source_buffer_ =
+                std::make_unique<host_buffer>(chip, options.size, options.source.offset);
+            pattern(options.seed).fill(source_buffer_->bytes());
         }
-        if (is_host(options.to))
-            to_ = std::make_unique<host_buffer>(chip, options.size, options.to.offset);
-        source_ = from_ ? from_->address() : options.from.address(chip, options.size);
-        destination_ = to_ ? to_->address() : options.to.address(chip, options.size);
+        if (is_host(options.destination))
+            destination_buffer_ =
+                std::make_unique<host_buffer>(chip, options.size, options.destination.offset);
+        source_ =
+            source_buffer_ ? source_buffer_->address() : options.source.address(chip, options.size);
+        destination_ = destination_buffer_ ? destination_buffer_->address()
+                                           : options.destination.address(chip, options.size);
     }
 
     duration run() {
@@ -73,11 +78,12 @@ public:
 
     /// Compares both ends. HBM is read through BAR4, independently of the engine under test.
     void verify() const {
-        const auto wrong = compare(bytes_of(options_.from, from_), bytes_of(options_.to, to_));
+        const auto wrong = compare(bytes_of(options_.source, source_buffer_),
+                                   bytes_of(options_.destination, destination_buffer_));
         if (wrong)
             throw device_error(TRN_PROTOCOL_ERROR,
-                               fmt::format("copy of {} to {} is wrong: {}", options_.from.text(),
-                                           options_.to.text(), to_string(*wrong)));
+                               fmt::format("copy of {} to {} is wrong: {}", options_.source.text(),
+                                           options_.destination.text(), to_string(*wrong)));
     }
 
 private:
@@ -99,28 +105,29 @@ private:
     device& chip_;
     const copy_options options_;
     const std::uint32_t core_;
-    std::unique_ptr<host_buffer> from_, to_;
+    std::unique_ptr<host_buffer> source_buffer_, destination_buffer_;
     std::uint64_t source_ = 0, destination_ = 0;
 };
 
 void report(const copy_options& options, const duration& took, const output& out) {
     const std::string verified = options.verify ? ", verified" : "";
-    out.result({{"from", options.from.text()},
-                {"to", options.to.text()},
-                {"bytes", options.size},
-                {"simulated_s", took.simulated_s},
-                {"wall_s", took.wall_s},
-                {"verified", options.verify}},
-               fmt::format("{} {} -> {}: {} simulated ({}), {} wall ({}){}",
-                           size_text(options.size), options.from.text(), options.to.text(),
-                           time_text(took.simulated_s), rate_text(options.size, took.simulated_s),
-                           time_text(took.wall_s), rate_text(options.size, took.wall_s), verified));
+    out.result(
+        {{"from", options.source.text()},
+         {"to", options.destination.text()},
+         {"bytes", options.size},
+         {"simulated_s", took.simulated_s},
+         {"wall_s", took.wall_s},
+         {"verified", options.verify}},
+        fmt::format("{} {} -> {}: {} simulated ({}), {} wall ({}){}", size_text(options.size),
+                    options.source.text(), options.destination.text(), time_text(took.simulated_s),
+                    rate_text(options.size, took.simulated_s), time_text(took.wall_s),
+                    rate_text(options.size, took.wall_s), verified));
 }
 
 void copy_and_report(device& chip, const copy_options& options, const output& out) {
-    transfer one(chip, options);
-    const auto took = one.run();
-    if (options.verify) one.verify();
+    transfer trial(chip, options);
+    const auto took = trial.run();
+    if (options.verify) trial.verify();
     report(options, took, out);
 }
 
@@ -135,40 +142,40 @@ std::uint32_t last_stack(const device& chip) {
 
 }  // namespace
 
-void copy(session& where, const copy_options& options, const output& out) {
+void copy(session& platform, const copy_options& options, const output& out) {
     if (options.size == 0) throw user_error("a copy of 0 bytes: give a size such as 64 MiB");
-    where.run([&](device& chip) {
+    platform.run([&](device& chip) {
         bring_up(chip);
         copy_and_report(chip, options, out);
     });
 }
 
-void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
+void fill(session& platform, const location& place, std::uint64_t size, std::uint8_t value,
           const output& out) {
-    if (at.space == location::kind::host) throw user_error("memset fills memory of the chip");
-    where.run([&](device& chip) {
+    if (place.space == location::kind::host) throw user_error("memset fills memory of the chip");
+    platform.run([&](device& chip) {
         bring_up(chip);
-        const auto address = at.address(chip, size);
-        const auto took =
-            timed(chip, [&] { chip.check(trn_memset(chip, at.core(chip), address, value, size)); });
-        out.result({{"at", at.text()},
+        const auto address = place.address(chip, size);
+        const auto took = timed(
+            chip, [&] { chip.check(trn_memset(chip, place.core(chip), address, value, size)); });
+        out.result({{"at", place.text()},
                     {"bytes", size},
                     {"value", value},
                     {"simulated_s", took.simulated_s},
                     {"wall_s", took.wall_s}},
                    fmt::format("{} at {} = {:#04x}: {} simulated ({}), {} wall", size_text(size),
-                               at.text(), value, time_text(took.simulated_s),
+                               place.text(), value, time_text(took.simulated_s),
                                rate_text(size, took.simulated_s), time_text(took.wall_s)));
     });
 }
 
-void bench(session& where, std::uint64_t largest, const output& out) {
+void bench(session& platform, std::uint64_t largest, const output& out) {
     struct direction {
         std::string_view name;
-        location from, to;
+        location source, destination;
     };
     const auto base = TRN_HBM_RESERVED_BYTES;
-    where.run([&](device& chip) {
+    platform.run([&](device& chip) {
         bring_up(chip);
         const auto far = last_stack(chip);
         const std::array directions{
@@ -181,9 +188,9 @@ void bench(session& where, std::uint64_t largest, const output& out) {
                   "rate", "wall", "rate");
         for (const auto& d : directions)
             for (std::uint64_t size = 64; size <= largest; size *= 16) {
-                transfer one(chip, {d.from, d.to, size, std::nullopt, 1, false});
-                one.run();  // warm-up: first touch of host pages
-                const auto took = one.run();
+                transfer trial(chip, {d.source, d.destination, size, std::nullopt, 1, false});
+                trial.run();  // warm-up: first touch of host pages
+                const auto took = trial.run();
                 out.result({{"direction", d.name},
                             {"bytes", size},
                             {"simulated_s", took.simulated_s},
@@ -196,15 +203,15 @@ void bench(session& where, std::uint64_t largest, const output& out) {
     });
 }
 
-void demo(session& where, std::uint64_t size, const output& out) {
-    where.wait_ready(std::chrono::seconds(60));
-    where.run(bring_up);  // gives the UART time to print the boot log
-    for (const auto& console : where.call("list", {{"what", "consoles"}})) {
-        const auto printed = where.call("console", {{"module", console.at("name")}});
+void demo(session& platform, std::uint64_t size, const output& out) {
+    platform.wait_ready(std::chrono::seconds(60));
+    platform.run(bring_up);  // gives the UART time to print the boot log
+    for (const auto& console : platform.call("list", {{"what", "consoles"}})) {
+        const auto printed = platform.call("console", {{"module", console.at("name")}});
         if (!out.json) print_console(printed.value("text", ""));
     }
     const auto base = TRN_HBM_RESERVED_BYTES;
-    where.run([&](device& chip) {
+    platform.run([&](device& chip) {
         const auto far = hbm(last_stack(chip), base);
         copy_and_report(chip, {{}, hbm(0, base), size, std::nullopt, 1, true}, out);
         copy_and_report(chip, {hbm(0, base), far, size, std::nullopt, 1, true}, out);

@@ -16,8 +16,8 @@ void add_copy(cli::command& app, invocation& line) {
     auto* command =
         add_command(app, line, "copy", "copy by DMA between host, hbmN@OFFSET, sbufN@OFFSET",
                     [options, &line](session& s) { copy(s, *options, line.out); });
-    add_place(command, "from", options->from, "host, hbm0@16MiB, sbuf3, axi@ADDRESS");
-    add_place(command, "to", options->to, "as from");
+    add_place(command, "from", options->source, "host, hbm0@16MiB, sbuf3, axi@ADDRESS");
+    add_place(command, "to", options->destination, "as from");
     add_size(command, "size", options->size, "64MiB, 4097B")->required();
     command->add_option("--core", options->core, "core whose copy queue is used");
     command->add_option("--seed", options->seed, "of the pattern that is sent from the host");
