@@ -103,7 +103,7 @@ void trn_coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint6
 void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction);
 /* Reduces a lane's share on one of its two engines. */
 void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
-                           const uint64_t to[2], const uint64_t operands[2]);
+                           const uint64_t destinations[2], const uint64_t operands[2]);
 /* In place (trn_coll_is_staged): copies the input to the scratch buffer, where the algorithm sends
  * it from; ends when all channels have. */
 void trn_coll_stage(coll_builder* b);
@@ -173,8 +173,8 @@ uint64_t trn_coll_own_slot(const coll_builder* b);
 void trn_coll_exchange(coll_builder* b, coll_share part);
 /* The sum of a part of all slots. */
 coll_reduction trn_coll_sum_of_slots(const coll_builder* b, coll_share part);
-void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
-                        uint64_t also_to);
+void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t destination,
+                        uint64_t second);
 
 /* Broadcast: whether the domain's root receives the bytes from another domain, in its receive
  * buffer; it then waits for each slice of a lane. */
@@ -186,8 +186,8 @@ void trn_coll_relay_waits(coll_builder* b, uint32_t lane);
 
 /* Append work requests; the card starts them at the next doorbell. Ranks are those of the whole. */
 void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore);
-void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
-                       uint64_t from, uint64_t bytes);
+void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t destination,
+                       uint64_t source, uint64_t bytes);
 /* Number of posts of the semaphore by a send of `bytes`. */
 uint32_t trn_coll_net_posts(uint64_t bytes);
 void trn_coll_net_doorbell(coll_builder* b);

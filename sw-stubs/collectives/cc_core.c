@@ -193,9 +193,9 @@ trn_status trn_cc_program(trn_device* device, uint32_t core, uint32_t slot, cons
     if (size == 0 || size > TRN_CC_PROGRAM_SIZE || size % sizeof(uint32_t) != 0)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "a program has up to %u bytes, whole words",
                         TRN_CC_PROGRAM_SIZE);
-    const uint64_t at = trn_cc_bar_offset(device, core) + PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
+    const uint64_t offset = trn_cc_bar_offset(device, core) + PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
     const trn_transport* bus = &device->transport;
-    if (bus->bar_write_block(bus->context, device->map->register_bar[device->mode], at, program,
+    if (bus->bar_write_block(bus->context, device->map->register_bar[device->mode], offset, program,
                              size))
         return trn_fail(device, TRN_TRANSPORT_ERROR, "cannot write the program of core %u", core);
     return command(device, core, TRN_CC_MAILBOX_COMMAND_OP_LOAD, slot, size);
@@ -297,8 +297,8 @@ trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t si
     if (length > size - 1) length = size - 1;
     if (ring == 0 || ring & (ring - 1) || offset + (uint64_t)ring > APERTURE_BYTES) length = 0;
     for (uint32_t n = 0; n < length; ++n) {
-        const uint32_t at = offset + ((head - length + n) & (ring - 1));
-        text[n] = (char)(get(&io, core, at & ~3u) >> 8 * (at & 3));
+        const uint32_t position = offset + ((head - length + n) & (ring - 1));
+        text[n] = (char)(get(&io, core, position & ~3u) >> 8 * (position & 3));
     }
     text[length] = 0;
     return io.status;

@@ -14,8 +14,8 @@
 
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
-#define ONE_AT 64u    /* start of the rings in the workspace; below it is a word that is 1 */
-#define RING_STEP 16u /* contract 7.1: entries */
+#define RINGS_OFFSET 64u /* the rings in the workspace, after the word that is 1 */
+#define RING_STEP 16u    /* contract 7.1: entries */
 #define RING_MIN 32u
 #define RING_ALIGNMENT UINT64_C(256)
 
@@ -79,19 +79,20 @@ static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
 
 static trn_status check_buffer(trn_device* device, const trn_coll_config* c, const char* buffer,
                                uint64_t address, uint64_t bytes) {
-    trn_chip_memory in;
+    trn_chip_memory memory;
     if (bytes == 0) return TRN_OK;
-    if (!trn_chip_memory_at(device, address, &in))
+    if (!trn_chip_memory_at(device, address, &memory))
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", buffer,
                         c->rank, (unsigned long long)address);
-    if (bytes > in.begin + in.bytes - address)
+    if (bytes > memory.begin + memory.bytes - address)
         return trn_fail(
             device, TRN_INVALID_ARGUMENT,
             "the %s buffer of rank %u does not fit: %llu bytes at 0x%llx of %s %u, which "
             "has 0x%llx",
-            buffer, c->rank, (unsigned long long)bytes, (unsigned long long)(address - in.begin),
-            in.is_sbuf ? "SBUF" : "HBM", in.number, (unsigned long long)in.bytes);
+            buffer, c->rank, (unsigned long long)bytes,
+            (unsigned long long)(address - memory.begin), memory.is_sbuf ? "SBUF" : "HBM",
+            memory.number, (unsigned long long)memory.bytes);
     return TRN_OK;
 }
 
@@ -220,14 +221,14 @@ static uint32_t ring_length(const coll_ring* ring) {
 static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* used,
                              uint64_t* address) {
     const uint64_t bytes = ring_length(ring) * sizeof(trn_descriptor);
-    const uint64_t at = (*used + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
-    if (at + bytes > coll->config.workspace_bytes)
+    const uint64_t offset = (*used + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
+    if (offset + bytes > coll->config.workspace_bytes)
         return trn_fail(coll->device, TRN_INVALID_ARGUMENT,
                         "the workspace of %llu bytes has no room for the rings",
                         (unsigned long long)coll->config.workspace_bytes);
-    *used = at + bytes;
-    *address = trn_hbm_address(coll->device, 0, coll->config.workspace + at);
-    return trn_window_write(coll->device, 0, coll->config.workspace + at, ring->entries,
+    *used = offset + bytes;
+    *address = trn_hbm_address(coll->device, 0, coll->config.workspace + offset);
+    return trn_window_write(coll->device, 0, coll->config.workspace + offset, ring->entries,
                             ring->count * sizeof(trn_descriptor));
 }
 
@@ -278,8 +279,10 @@ static trn_status load(trn_coll* coll, coll_builder* b, const uint8_t* requests)
 }
 
 static bool prepare_builder(coll_builder* b) {
-    const uint64_t one = trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
-    if (!trn_coll_program_init(&b->program, trn_coll_queues_of(b->coll), one)) return false;
+    const uint64_t increment_address =
+        trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
+    if (!trn_coll_program_init(&b->program, trn_coll_queues_of(b->coll), increment_address))
+        return false;
     if (b->coll->config.domains < 2) return true;
     b->requests = calloc(TRN_COLL_QUEUE_ENTRIES, sizeof *b->requests);
     return b->requests != NULL;
@@ -319,14 +322,15 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
 }
 
 static trn_status make(trn_coll* coll) {
-    const uint32_t one = 1;
-    uint64_t used = ONE_AT;
+    const uint32_t increment = 1;
+    uint64_t used = RINGS_OFFSET;
     trn_coll_choose_queues(coll);
     trn_status status = choose_cores(coll);
     if (status == TRN_OK)
-        status = trn_dma_allocate(coll->device, COLL_MAX_CHANNELS * sizeof one, &coll->done);
+        status = trn_dma_allocate(coll->device, COLL_MAX_CHANNELS * sizeof increment, &coll->done);
     if (status == TRN_OK && coll->lanes)
-        status = trn_window_write(coll->device, 0, coll->config.workspace, &one, sizeof one);
+        status =
+            trn_window_write(coll->device, 0, coll->config.workspace, &increment, sizeof increment);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
         status = make_channel(coll, n, &used);
     return status;
@@ -498,24 +502,26 @@ static uint32_t rank_of_handle(const trn_coll* coll, uint32_t handle) {
     return c->rank;
 }
 
-static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_slot* at) {
+static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_slot* slot_state) {
     char class[64] = "", step[128];
     if (coll->failure.code != TRN_CC_CODE_NONE)
         snprintf(class, sizeof class, ": %d %s", (int)coll->failure.code,
                  trn_cc_code_text(coll->failure.code));
-    snprintf(step, sizeof step, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
-    if (at->error == TRN_CC_BUS)
+    snprintf(step, sizeof step, "rank %u, core %u, step %u", coll->config.rank, c->core,
+             slot_state->step);
+    if (slot_state->error == TRN_CC_BUS)
         return trn_fail(coll->device, TRN_ABORTED, "%s failed: %s: bus error%s",
                         trn_coll_op_text(coll->config.op), step, class);
-    if (at->error == TRN_CC_NETWORK)
+    if (slot_state->error == TRN_CC_NETWORK)
         return trn_fail(coll->device, TRN_ABORTED,
                         "%s failed: %s: write to rank %u: status %u of the network card%s",
-                        trn_coll_op_text(coll->config.op), step, rank_of_handle(coll, at->peer),
-                        (unsigned)at->value, class);
+                        trn_coll_op_text(coll->config.op), step,
+                        rank_of_handle(coll, slot_state->peer), (unsigned)slot_state->value, class);
     return trn_fail(
         coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",
-        trn_coll_op_text(coll->config.op), step, at->peer, at->semaphore, (int)at->value,
-        at->wanted, at->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
+        trn_coll_op_text(coll->config.op), step, slot_state->peer, slot_state->semaphore,
+        (int)slot_state->value, slot_state->wanted,
+        slot_state->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
 }
 
 /* Fails with the cause of a failed run, if any: of several failed channels the one with the lowest
@@ -524,12 +530,13 @@ static trn_status find_failure(trn_coll* coll) {
     trn_cc_slot first = {.step = UINT32_MAX};
     coll_channel* failed = NULL;
     for (uint32_t n = 0; n < coll->channels; ++n) {
-        trn_cc_slot at;
+        trn_cc_slot slot_state;
         coll_channel* c = &coll->channel[n];
-        const trn_status status = trn_cc_slot_state(coll->device, c->core, coll->config.slot, &at);
+        const trn_status status =
+            trn_cc_slot_state(coll->device, c->core, coll->config.slot, &slot_state);
         if (status != TRN_OK) return status;
-        if (at.state != TRN_CC_FAILED || at.step >= first.step) continue;
-        first = at;
+        if (slot_state.state != TRN_CC_FAILED || slot_state.step >= first.step) continue;
+        first = slot_state;
         failed = c;
     }
     if (!failed) return TRN_OK;
@@ -578,12 +585,12 @@ trn_status trn_coll_times(trn_coll* coll, uint64_t* started, uint64_t* ended) {
     *started = UINT64_MAX;
     *ended = 0;
     for (uint32_t n = 0; n < coll->channels; ++n) {
-        trn_cc_slot at;
+        trn_cc_slot slot_state;
         const trn_status status =
-            trn_cc_slot_state(coll->device, coll->channel[n].core, coll->config.slot, &at);
+            trn_cc_slot_state(coll->device, coll->channel[n].core, coll->config.slot, &slot_state);
         if (status != TRN_OK) return status;
-        if (at.started < *started) *started = at.started;
-        if (at.ended > *ended) *ended = at.ended;
+        if (slot_state.started < *started) *started = slot_state.started;
+        if (slot_state.ended > *ended) *ended = slot_state.ended;
     }
     return TRN_OK;
 }
@@ -599,15 +606,15 @@ trn_status trn_coll_steps(trn_coll* coll, uint64_t* ends, uint32_t* count) {
     if (!times) return trn_fail(coll->device, TRN_NO_MEMORY, "no memory for %u steps", room);
     trn_status status = trn_coll_times(coll, &first, &last);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n) {
-        trn_cc_slot at;
+        trn_cc_slot slot_state;
         uint32_t marks = 0;
         const uint32_t core = coll->channel[n].core, slot = coll->config.slot;
-        status = trn_cc_slot_state(coll->device, core, slot, &at);
+        status = trn_cc_slot_state(coll->device, core, slot, &slot_state);
         if (status == TRN_OK) status = trn_cc_marks(coll->device, core, slot, times, room, &marks);
         if (status != TRN_OK) break;
         if (n == 0 || marks < *count) *count = marks; /* channels of one collective are equal */
         for (uint32_t k = 0; k < room && k < marks; ++k) {
-            const uint64_t end = at.started - first + times[k];
+            const uint64_t end = slot_state.started - first + times[k];
             if (n == 0 || end > ends[k]) ends[k] = end;
         }
     }

@@ -124,24 +124,24 @@ static bool gathers(const trn_coll_config* c) {
     return c->op == TRN_COLL_ALL_GATHER || c->op == TRN_COLL_ALL_GATHER_V;
 }
 
-coll_share trn_coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
-    if (gathers(c)) return (coll_share){0, trn_coll_block(c, from).bytes};
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, to);
-    const uint64_t row = (uint64_t)from * c->ranks;
+coll_share trn_coll_sent(const trn_coll_config* c, uint32_t sender, uint32_t receiver) {
+    if (gathers(c)) return (coll_share){0, trn_coll_block(c, sender).bytes};
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, receiver);
+    const uint64_t row = (uint64_t)sender * c->ranks;
     uint64_t offset = 0;
-    for (uint32_t n = 0; n < to; ++n) offset += counted(c, row + n);
-    return (coll_share){offset, counted(c, row + to)};
+    for (uint32_t n = 0; n < receiver; ++n) offset += counted(c, row + n);
+    return (coll_share){offset, counted(c, row + receiver)};
 }
 
-coll_share trn_coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
+coll_share trn_coll_received(const trn_coll_config* c, uint32_t sender, uint32_t receiver) {
     if (c->op == TRN_COLL_ALL_TO_ALL) {
-        const uint64_t each = trn_coll_block(c, to).bytes;
-        return (coll_share){from * each, each};
+        const uint64_t each = trn_coll_block(c, receiver).bytes;
+        return (coll_share){sender * each, each};
     }
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, from);
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, sender);
     uint64_t offset = 0;
-    for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
-    return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
+    for (uint32_t n = 0; n < sender; ++n) offset += counted(c, (uint64_t)n * c->ranks + receiver);
+    return (coll_share){offset, counted(c, (uint64_t)sender * c->ranks + receiver)};
 }
 
 uint64_t trn_coll_all_sent(const trn_coll_config* c, uint32_t rank) {

@@ -32,10 +32,10 @@ uint64_t trn_coll_block_over(const trn_coll_config* config, uint32_t ranks);
 uint64_t trn_coll_block_of(const trn_coll_config* config);
 /* A rank's block in the buffer of all blocks; the last ones may be smaller or empty. */
 coll_share trn_coll_block(const trn_coll_config* config, uint32_t rank);
-/* All-gather and all-to-all: the bytes that rank `from` sends to `to`, in the send buffer of
- * `from`, and in the receive buffer of `to`. */
-coll_share trn_coll_sent(const trn_coll_config* config, uint32_t from, uint32_t to);
-coll_share trn_coll_received(const trn_coll_config* config, uint32_t from, uint32_t to);
+/* All-gather and all-to-all: the bytes that rank `sender` sends to `receiver`, in the send buffer
+ * of `sender`, and in the receive buffer of `receiver`. */
+coll_share trn_coll_sent(const trn_coll_config* config, uint32_t sender, uint32_t receiver);
+coll_share trn_coll_received(const trn_coll_config* config, uint32_t sender, uint32_t receiver);
 /* All-to-all-v: total bytes that a rank sends, and that it receives. */
 uint64_t trn_coll_all_sent(const trn_coll_config* config, uint32_t rank);
 uint64_t trn_coll_all_received(const trn_coll_config* config, uint32_t rank);

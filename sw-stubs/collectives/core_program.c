@@ -13,8 +13,9 @@
 #define STEP_BYTES P(STEP_OP_STRIDE)
 #define RING_ID 1u /* rings restart with each run and never wrap */
 
-bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
-    *program = (coll_program){.bytes = calloc(1, P(SIZE)), .lanes = lanes, .one = one};
+bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t increment_address) {
+    *program = (coll_program){
+        .bytes = calloc(1, P(SIZE)), .lanes = lanes, .increment_address = increment_address};
     return program->bytes != NULL;
 }
 
@@ -106,7 +107,8 @@ void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction*
 void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore) {
     coll_lane* l = &program->lane[lane];
     append(program, &l->m2s,
-           trn_m2s_descriptor(program->one, sizeof(uint32_t), RING_ID, TRN_WRITE_BARRIER));
+           trn_m2s_descriptor(program->increment_address, sizeof(uint32_t), RING_ID,
+                              TRN_WRITE_BARRIER));
     append(program, &l->s2m,
            trn_s2m_descriptor(semaphore, sizeof(uint32_t), RING_ID, TRN_STRONG_ORDER));
 }
@@ -185,19 +187,20 @@ bool trn_coll_drop_repeated(coll_program* program, uint32_t begin, uint32_t here
     return true;
 }
 
-uint32_t trn_coll_loop(coll_program* program, uint32_t at, uint32_t target, uint32_t times) {
+uint32_t trn_coll_loop(coll_program* program, uint32_t position, uint32_t target, uint32_t times) {
     if (times == 0) return 0;
     const uint32_t end = program->steps;
     uint8_t last[STEP_BYTES];
     step(program, OP(LOOP, 0u, target), times, 0);
     if (program->full) return 0;
     memcpy(last, step_at(program, end), sizeof last);
-    memmove(step_at(program, at + 1), step_at(program, at), (size_t)(end - at) * STEP_BYTES);
-    memcpy(step_at(program, at), last, sizeof last);
+    memmove(step_at(program, position + 1), step_at(program, position),
+            (size_t)(end - position) * STEP_BYTES);
+    memcpy(step_at(program, position), last, sizeof last);
     return 1;
 }
 
-static void put_network(coll_program* program, const coll_network* network, uint32_t at) {
+static void put_network(coll_program* program, const coll_network* network, uint32_t offset) {
     put_long(program, P(NET_RING_LO_OFFSET), network->ring);
     put_long(program, P(NET_SEND_DOORBELL_LO_OFFSET), network->send_doorbell);
     put_long(program, P(NET_COMPLETIONS_LO_OFFSET), network->completions);
@@ -212,7 +215,7 @@ static void put_network(coll_program* program, const coll_network* network, uint
             P(NET_SEMAPHORES_FIRST_SET)(network->first_semaphore) |
             P(NET_SEMAPHORES_COUNT_SET)(network->semaphores));
     put(program, P(REQUESTS_OFFSET), network->request_count);
-    memcpy(program->bytes + at, network->requests,
+    memcpy(program->bytes + offset, network->requests,
            (size_t)network->request_count * TRN_RDMA_REQUEST_BYTES);
 }
 

@@ -50,10 +50,10 @@ typedef struct coll_program {
     bool full; /* a table is full, or host memory ran out */
     uint32_t lanes;
     coll_lane lane[COLL_MAX_LANES];
-    uint64_t one; /* AXI address of a word that is 1 */
+    uint64_t increment_address; /* AXI address of a word that is 1 */
 } coll_program;
 
-bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
+bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t increment_address);
 void trn_coll_program_free(coll_program* program);
 
 /* Append descriptors to a lane. A reduction of one operand is a copy. */
@@ -85,9 +85,9 @@ void trn_coll_mark(coll_program* program);
 uint32_t trn_coll_here(const coll_program* program);
 /* Removes the steps from `here` on if they equal those from `begin` to `here`. */
 bool trn_coll_drop_repeated(coll_program* program, uint32_t begin, uint32_t here);
-/* Inserts a step before step `at` (at trn_coll_here: appends it) that repeats the steps from
+/* Inserts a step before step `position` (at trn_coll_here: appends it) that repeats the steps from
  * `target` to it `times` times. Returns the number of inserted steps: 0 if `times` is 0. */
-uint32_t trn_coll_loop(coll_program* program, uint32_t at, uint32_t target, uint32_t times);
+uint32_t trn_coll_loop(coll_program* program, uint32_t position, uint32_t target, uint32_t times);
 
 /* The queue pair of the channel. Addresses are AXI. */
 typedef struct coll_network {

@@ -56,9 +56,9 @@ static part_of_domain* make_part(coll_builder* b) {
     /* an all-reduce divides the whole buffer among the domain's ranks, other operations keep their
      * blocks */
     part->coll.config.block = c->op == TRN_COLL_ALL_REDUCE ? 0 : trn_coll_block_of(c);
-    for (uint32_t n = 0, at = 0; n < trn_coll_rings_of(c) * c->ranks; ++n)
+    for (uint32_t n = 0, count = 0; n < trn_coll_rings_of(c) * c->ranks; ++n)
         if (whole->ring[n] / ranks == trn_coll_own_domain(c))
-            part->ring[at++] = whole->ring[n] - first;
+            part->ring[count++] = whole->ring[n] - first;
     trn_coll_find_positions(&part->coll);
     for (uint32_t n = 0; n < ranks; ++n) part->members[n] = c->members[first + n];
     return part;
@@ -117,13 +117,13 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     const coll_share block = trn_coll_block(c, c->rank);
     const coll_share mine = trn_coll_channel_share_of(b, block.bytes);
-    const uint64_t at = block.offset + mine.offset;
+    const uint64_t offset = block.offset + mine.offset;
     trn_coll_announce_ready(b);
     trn_coll_wait_until_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
-        trn_coll_net_send(b, to, COLL_NET_DATA + trn_coll_own_domain(c),
-                          c->members[to].receive + at, c->members[c->rank].send + mine.offset,
+        const uint32_t peer = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
+        trn_coll_net_send(b, peer, COLL_NET_DATA + trn_coll_own_domain(c),
+                          c->members[peer].receive + offset, c->members[c->rank].send + mine.offset,
                           mine.bytes);
     }
     trn_coll_net_doorbell(b);
@@ -134,10 +134,10 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
         select_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             trn_coll_member* member = &part->members[i];
-            const trn_coll_member* as = &c->members[part->coll.first_rank + i];
-            member->receive = as->receive + blocks_of(c, domain).offset;
-            member->send =
-                n > 0 ? member->receive + trn_coll_block(&part->coll.config, i).offset : as->send;
+            const trn_coll_member* original = &c->members[part->coll.first_rank + i];
+            member->receive = original->receive + blocks_of(c, domain).offset;
+            member->send = n > 0 ? member->receive + trn_coll_block(&part->coll.config, i).offset
+                                 : original->send;
         }
         run_within_domain(b, part);
     }
@@ -152,23 +152,24 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     const bool is_grid = trn_coll_is_grid(c);
     trn_coll_announce_ready(b);
     for (uint32_t n = 1; n <= c->domains; ++n) {
-        const uint32_t domain = trn_coll_other_domain(c, n), to = trn_coll_peer_in(c, domain);
+        const uint32_t domain = trn_coll_other_domain(c, n), peer = trn_coll_peer_in(c, domain);
         const uint32_t slot = domain == own ? own : c->domains + domain;
         select_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
-            const trn_coll_member* as = &c->members[part->coll.first_rank + i];
-            part->members[i].send = as->send + blocks_of(c, domain).offset;
+            const trn_coll_member* original = &c->members[part->coll.first_rank + i];
+            part->members[i].send = original->send + blocks_of(c, domain).offset;
             part->members[i].receive = trn_coll_domain_slot(b, part->coll.first_rank + i, slot);
             /* Channels do not wait for each other: ring channels may be at blocks of different
              * domains, whose sizes differ. */
-            if (!is_grid) part->members[i].scratch = as->scratch + blocks_of(c, domain).offset;
+            if (!is_grid)
+                part->members[i].scratch = original->scratch + blocks_of(c, domain).offset;
         }
         run_within_domain(b, part);
         if (domain == own) continue;
         if (n == 1) trn_coll_wait_until_ready(b);
-        const coll_share theirs = trn_coll_channel_share_of(b, trn_coll_block(c, to).bytes);
-        trn_coll_net_send(b, to, COLL_NET_DATA + own,
-                          trn_coll_domain_slot(b, to, own) + theirs.offset,
+        const coll_share theirs = trn_coll_channel_share_of(b, trn_coll_block(c, peer).bytes);
+        trn_coll_net_send(b, peer, COLL_NET_DATA + own,
+                          trn_coll_domain_slot(b, peer, own) + theirs.offset,
                           trn_coll_domain_slot(b, c->rank, slot) + theirs.offset, theirs.bytes);
         trn_coll_net_doorbell(b);
     }
@@ -191,10 +192,10 @@ static void select_pairs_of(const coll_builder* b, part_of_domain* part, uint32_
         part->coll.config.bytes = blocks_of(c, trn_coll_own_domain(c)).bytes;
         return;
     }
-    for (uint32_t from = 0; from < ranks; ++from)
-        for (uint32_t to = 0; to < ranks; ++to)
-            part->counts[from * ranks + to] =
-                c->counts[(uint64_t)(domain * ranks + from) * c->ranks + first + to];
+    for (uint32_t sender = 0; sender < ranks; ++sender)
+        for (uint32_t receiver = 0; receiver < ranks; ++receiver)
+            part->counts[sender * ranks + receiver] =
+                c->counts[(uint64_t)(domain * ranks + sender) * c->ranks + first + receiver];
     part->coll.config.counts = part->counts;
     part->coll.config.bytes = trn_coll_counted_bytes(&part->coll.config);
 }
@@ -207,10 +208,10 @@ static void exchange_all(coll_builder* b) {
     trn_coll_announce_ready(b);
     trn_coll_wait_until_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
+        const uint32_t peer = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
         const coll_share sent = trn_coll_sent_to_domain(c, c->rank, trn_coll_other_domain(c, n));
-        trn_coll_net_send(b, to, COLL_NET_DATA + own,
-                          c->members[to].scratch + own * trn_coll_slot_bytes(c),
+        trn_coll_net_send(b, peer, COLL_NET_DATA + own,
+                          c->members[peer].scratch + own * trn_coll_slot_bytes(c),
                           c->members[c->rank].send + sent.offset, sent.bytes);
     }
     trn_coll_net_doorbell(b);
@@ -218,9 +219,9 @@ static void exchange_all(coll_builder* b) {
 
 static void wait_for_all_of(coll_builder* b, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t from = trn_coll_peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
-    const uint64_t bytes = trn_coll_sent_to_domain(c, from, trn_coll_own_domain(c)).bytes;
-    trn_coll_net_wait_for(b, semaphore, b->channel == 0 ? trn_coll_net_posts(bytes) : 1, from);
+    const uint32_t peer = trn_coll_peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
+    const uint64_t bytes = trn_coll_sent_to_domain(c, peer, trn_coll_own_domain(c)).bytes;
+    trn_coll_net_wait_for(b, semaphore, b->channel == 0 ? trn_coll_net_posts(bytes) : 1, peer);
     for (uint32_t n = 1; b->channel == 0 && n < b->whole->channels; ++n)
         trn_coll_post(&b->program, trn_coll_semaphore_of_channel(b, n, semaphore));
     trn_coll_step_ends(b);
@@ -239,10 +240,11 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
         select_pairs_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const uint32_t rank = part->coll.first_rank + i;
-            const trn_coll_member* as = &c->members[rank];
-            part->members[i].receive = as->receive + received_from(c, rank, domain);
-            part->members[i].send = n > 0 ? as->scratch + domain * slot
-                                          : as->send + trn_coll_sent_to_domain(c, rank, own).offset;
+            const trn_coll_member* original = &c->members[rank];
+            part->members[i].receive = original->receive + received_from(c, rank, domain);
+            part->members[i].send =
+                n > 0 ? original->scratch + domain * slot
+                      : original->send + trn_coll_sent_to_domain(c, rank, own).offset;
         }
         run_within_domain(b, part);
     }

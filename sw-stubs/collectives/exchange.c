@@ -60,10 +60,10 @@ void trn_coll_exchange(coll_builder* b, coll_share part) {
     const trn_coll_config* c = &b->whole->config;
     trn_coll_wait_until_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n)),
+        const uint32_t peer = trn_coll_peer_in(c, trn_coll_other_domain(c, n)),
                        own = trn_coll_own_domain(c);
-        trn_coll_net_send(b, to, COLL_NET_DATA + own,
-                          trn_coll_domain_slot(b, to, own) + part.offset,
+        trn_coll_net_send(b, peer, COLL_NET_DATA + own,
+                          trn_coll_domain_slot(b, peer, own) + part.offset,
                           trn_coll_own_slot(b) + part.offset, part.bytes);
     }
     trn_coll_net_doorbell(b);
@@ -81,11 +81,11 @@ coll_reduction trn_coll_sum_of_slots(const coll_builder* b, coll_share part) {
     return reduction;
 }
 
-void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
-                        uint64_t also_to) {
+void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t destination,
+                        uint64_t second) {
     coll_reduction reduction = trn_coll_sum_of_slots(b, part);
-    reduction.destinations[0] = to;
-    reduction.destinations[1] = also_to;
+    reduction.destinations[0] = destination;
+    reduction.destinations[1] = second;
     trn_coll_combine(b, lane, reduction);
 }
 
@@ -132,10 +132,10 @@ void trn_coll_relay_begins(coll_builder* b) {
     for (uint32_t slice = 0; slice < coll->slices; slice += slices_of_piece(b))
         for (uint32_t n = 1; n < c->domains; ++n)
             for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
-                const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
+                const uint32_t peer = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
                 const coll_share piece = piece_of(b, lane, slice);
-                trn_coll_net_send(b, to, COLL_NET_DATA + slice / slices_of_piece(b),
-                                  c->members[to].receive + piece.offset,
+                trn_coll_net_send(b, peer, COLL_NET_DATA + slice / slices_of_piece(b),
+                                  c->members[peer].receive + piece.offset,
                                   c->members[c->rank].send + piece.offset, piece.bytes);
             }
     trn_coll_net_doorbell(b);

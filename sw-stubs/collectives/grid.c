@@ -213,11 +213,11 @@ static void step_ends(coll_builder* b, const grid* q, uint32_t semaphores, uint3
 
 /* A reduction has up to two destinations; for more it is repeated. Only the last destination may be
  * an operand. */
-static void combine_to(coll_builder* b, uint32_t lane, coll_reduction reduction, const uint64_t* to,
-                       uint32_t count) {
+static void combine_to(coll_builder* b, uint32_t lane, coll_reduction reduction,
+                       const uint64_t* destinations, uint32_t count) {
     for (uint32_t n = 0; n < count; n += 2) {
-        reduction.destinations[0] = to[n];
-        reduction.destinations[1] = n + 1 < count ? to[n + 1] : 0;
+        reduction.destinations[0] = destinations[n];
+        reduction.destinations[1] = n + 1 < count ? destinations[n + 1] : 0;
         trn_coll_combine(b, lane, reduction);
     }
 }
@@ -247,11 +247,12 @@ static void receive_twin_input(coll_builder* b, const grid* q) {
 }
 
 /* Copies the channel's share of a buffer to the twin's buffer. */
-static void send_to_twin(coll_builder* b, const grid* q, uint64_t to, uint64_t from) {
+static void send_to_twin(coll_builder* b, const grid* q, uint64_t destination, uint64_t source) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         coll_share piece;
         for (walk w = walk_of(b, q, lane, 0, 0); next_piece(b, q, &w, &piece);)
-            trn_coll_copy(&b->program, lane, to + piece.offset, from + piece.offset, piece.bytes);
+            trn_coll_copy(&b->program, lane, destination + piece.offset, source + piece.offset,
+                          piece.bytes);
         notify_twin(b, q, lane);
     }
     trn_coll_wait_all_sent(b);
@@ -291,9 +292,9 @@ static coll_reduction sum_before(const coll_builder* b, const grid* q, uint32_t 
 /* Writes the sum to the own receive buffer and to the twin's. */
 static void write_sum(coll_builder* b, const grid* q, uint32_t lane, coll_reduction reduction,
                       uint64_t offset) {
-    uint64_t to[2] = {own_member(b)->receive + offset};
-    if (q->has_twin) to[1] = receive_at(b, q->twin, offset);
-    combine_to(b, lane, reduction, to, q->has_twin ? 2 : 1);
+    uint64_t destinations[2] = {own_member(b)->receive + offset};
+    if (q->has_twin) destinations[1] = receive_at(b, q->twin, offset);
+    combine_to(b, lane, reduction, destinations, q->has_twin ? 2 : 1);
     notify_twin(b, q, lane);
 }
 
@@ -312,12 +313,14 @@ void trn_coll_doubling_all_reduce(coll_builder* b) {
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
             const coll_reduction reduction = sum_before(b, &q, step, sum, part);
-            uint64_t to[TRN_COMPUTE_OPERANDS];
+            uint64_t destinations[TRN_COMPUTE_OPERANDS];
             for (uint32_t n = 1; n <= others(&q, step); ++n)
-                to[n - 1] = scratch_at(b, partner_of(&q, step, n),
-                                       doubling_slot(c, &q, step, back(&q, step, n)) + part.offset);
-            to[others(&q, step)] = own->receive + part.offset;
-            combine_to(b, lane, reduction, to, others(&q, step) + (reduction.operand_count > 1));
+                destinations[n - 1] =
+                    scratch_at(b, partner_of(&q, step, n),
+                               doubling_slot(c, &q, step, back(&q, step, n)) + part.offset);
+            destinations[others(&q, step)] = own->receive + part.offset;
+            combine_to(b, lane, reduction, destinations,
+                       others(&q, step) + (reduction.operand_count > 1));
             notify_partners(b, &q, lane, COLL_DOUBLED, step);
             trn_coll_advance(&b->program, lane);
         }
@@ -372,12 +375,14 @@ static void halve(coll_builder* b, const grid* q) {
         wait_for_partners(b, q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             for (uint32_t n = 1; n <= others(q, step); ++n) {
-                const uint32_t to = partner_of(q, step, n);
+                const uint32_t partner = partner_of(q, step, n);
                 coll_share piece;
-                for (walk w = walk_of(b, q, lane, to, step + 1); next_piece(b, q, &w, &piece);) {
+                for (walk w = walk_of(b, q, lane, partner, step + 1);
+                     next_piece(b, q, &w, &piece);) {
                     coll_reduction reduction = partial_sum(b, q, step, piece);
                     reduction.destinations[0] = scratch_at(
-                        b, to, halving_slot(c, q, to, step, back(q, step, n), piece.offset));
+                        b, partner,
+                        halving_slot(c, q, partner, step, back(q, step, n), piece.offset));
                     trn_coll_combine(b, lane, reduction);
                 }
             }
@@ -417,10 +422,10 @@ static void gather(coll_builder* b, const grid* q, uint32_t steps, bool waits) {
         if (waits) wait_for_partners(b, q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             for (uint32_t n = 1; n <= others(q, step); ++n) {
-                const uint64_t to = receive_at(b, partner_of(q, step, n), 0);
+                const uint64_t destination = receive_at(b, partner_of(q, step, n), 0);
                 coll_share piece;
                 for (walk w = walk_of(b, q, lane, q->own, step + 1); next_piece(b, q, &w, &piece);)
-                    trn_coll_copy(&b->program, lane, to + piece.offset, own + piece.offset,
+                    trn_coll_copy(&b->program, lane, destination + piece.offset, own + piece.offset,
                                   piece.bytes);
             }
             notify_partners(b, q, lane, COLL_DOUBLED, step);
@@ -450,22 +455,24 @@ static coll_share in_slot(const coll_builder* b, const grid* q, coll_share piece
     return (coll_share){all.offset + before + piece.offset - part.offset, piece.bytes};
 }
 
-/* Reduces to `to` and to the own receive buffer, unless the operand is there. `to` must have room
- * for one more address. */
-static void combine_here_too(coll_builder* b, uint32_t lane, coll_reduction reduction, uint64_t* to,
-                             uint32_t count, uint64_t offset) {
-    to[count] = own_member(b)->receive + offset;
-    const bool is_here = reduction.operand_count == 1 && reduction.operands[0] == to[count];
-    combine_to(b, lane, reduction, to, count + (is_here ? 0 : 1));
+/* Reduces to `destinations` and to the own receive buffer, unless the operand is there.
+ * `destinations` must have room for one more address. */
+static void combine_here_too(coll_builder* b, uint32_t lane, coll_reduction reduction,
+                             uint64_t* destinations, uint32_t count, uint64_t offset) {
+    destinations[count] = own_member(b)->receive + offset;
+    const bool is_here =
+        reduction.operand_count == 1 && reduction.operands[0] == destinations[count];
+    combine_to(b, lane, reduction, destinations, count + (is_here ? 0 : 1));
 }
 
 /* The first step of doubling: sends a part of the own blocks to all partners. */
 static void spread(coll_builder* b, const grid* q, uint32_t lane, coll_reduction reduction,
                    uint64_t offset) {
     const uint32_t step = q->steps - 1, count = others(q, step);
-    uint64_t to[TRN_COMPUTE_OPERANDS];
-    for (uint32_t n = 1; n <= count; ++n) to[n - 1] = receive_at(b, partner_of(q, step, n), offset);
-    combine_here_too(b, lane, reduction, to, count, offset);
+    uint64_t destinations[TRN_COMPUTE_OPERANDS];
+    for (uint32_t n = 1; n <= count; ++n)
+        destinations[n - 1] = receive_at(b, partner_of(q, step, n), offset);
+    combine_here_too(b, lane, reduction, destinations, count, offset);
 }
 
 static void spread_ends(coll_builder* b, const grid* q) {
@@ -523,10 +530,10 @@ static coll_reduction own_part(const coll_builder* b, uint32_t lane, uint64_t* o
 /* Writes the own block to the twin and to the own receive buffer. */
 static void keep_own_block(coll_builder* b, const grid* q) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        uint64_t offset, to[2];
+        uint64_t offset, destinations[2];
         const coll_reduction reduction = own_part(b, lane, &offset);
-        to[0] = receive_at(b, q->twin, offset);
-        combine_here_too(b, lane, reduction, to, q->aside, offset);
+        destinations[0] = receive_at(b, q->twin, offset);
+        combine_here_too(b, lane, reduction, destinations, q->aside, offset);
         if (q->aside) notify_twin(b, q, lane);
     }
     trn_coll_wait_all_sent(b);

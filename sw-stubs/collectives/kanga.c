@@ -21,9 +21,9 @@ static uint32_t pairs(const coll_builder* b) {
     return b->coll->config.ranks / 2;
 }
 
-/* First (which = 0) or second rank of the pair `ahead` pairs ahead, in the ring of a lane. */
-static uint32_t of_pair(const coll_builder* b, uint32_t lane, uint32_t ahead, uint32_t which) {
-    const uint32_t places = b->coll->config.ranks + 2 * (ahead % pairs(b)) + which;
+/* First (member 0) or second rank of the pair `ahead` pairs ahead, in the ring of a lane. */
+static uint32_t of_pair(const coll_builder* b, uint32_t lane, uint32_t ahead, uint32_t member) {
+    const uint32_t places = b->coll->config.ranks + 2 * (ahead % pairs(b)) + member;
     return trn_coll_lane_ahead(b, lane, places - (is_second(b, lane) ? 1 : 0));
 }
 /* The rank of that pair at the same position as this rank (PRIMARY) or at the other one (OTHER). */
@@ -77,8 +77,8 @@ static void wait_for_partner(coll_builder* b, uint32_t lane, uint32_t count) {
     trn_coll_wait_for(b, COLL_STEP + lane, count, partner(b, lane));
 }
 
-static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
-    return trn_coll_receive_of(b, rank, trn_coll_block(&b->coll->config, of), lane);
+static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t owner, uint32_t lane) {
+    return trn_coll_receive_of(b, rank, trn_coll_block(&b->coll->config, owner), lane);
 }
 
 /* ---- all-gather ---- */
@@ -101,9 +101,9 @@ static void share(coll_builder* b, uint32_t lane, coll_reduction reduction) {
 }
 
 static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint64_t from = trn_coll_send_of(b, (coll_share){0, own_bytes(b)}, lane);
+    const uint64_t source = trn_coll_send_of(b, (coll_share){0, own_bytes(b)}, lane);
     (void)step;
-    share(b, lane, (coll_reduction){.operands = {from}, .operand_count = 1});
+    share(b, lane, (coll_reduction){.operands = {source}, .operand_count = 1});
 }
 
 /* As share_own, for the sum over all domains. */
@@ -127,14 +127,15 @@ static void forward_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     else if (!has_sums(b))
         wait_for_partner(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, lane, pairs(b) - step, n);
+        const uint32_t owner = of_pair(b, lane, pairs(b) - step, n);
         trn_coll_combine(
             b, lane,
             (coll_reduction){
-                .bytes = trn_coll_share_of(b, trn_coll_block(c, of).bytes, lane).bytes,
-                .operands = {block_in(b, c->rank, of, lane)},
+                .bytes = trn_coll_share_of(b, trn_coll_block(c, owner).bytes, lane).bytes,
+                .operands = {block_in(b, c->rank, owner, lane)},
                 .operand_count = 1,
-                .destinations = {block_in(b, next[0], of, lane), block_in(b, next[1], of, lane)}});
+                .destinations = {block_in(b, next[0], owner, lane),
+                                 block_in(b, next[1], owner, lane)}});
     }
     notify_lane(b, lane, next[0], COLL_DATA);
     notify_lane(b, lane, next[1], COLL_DATA);
@@ -167,11 +168,11 @@ void trn_coll_kanga_all_gather(coll_builder* b) {
 
 /* Adds the pair's operands to the received partial sum (`partial`; 0: none), in ring order,
  * whichever rank is primary. */
-static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t partial, uint64_t to,
-                     uint64_t also_to) {
-    const coll_share block = trn_coll_block(&b->coll->config, of);
+static void add_pair(coll_builder* b, uint32_t lane, uint32_t owner, uint64_t partial,
+                     uint64_t destination, uint64_t second) {
+    const coll_share block = trn_coll_block(&b->coll->config, owner);
     coll_reduction reduction = {.bytes = trn_coll_share_of(b, block.bytes, lane).bytes,
-                                .destinations = {to, also_to}};
+                                .destinations = {destination, second}};
     if (partial) reduction.operands[reduction.operand_count++] = partial;
     for (uint32_t n = 0; n < 2; ++n)
         reduction.operands[reduction.operand_count++] =
@@ -179,8 +180,9 @@ static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t parti
     trn_coll_combine(b, lane, reduction);
 }
 
-static uint64_t partial_sum_at(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
-    return trn_coll_scratch_of(b, rank, trn_coll_block(&b->coll->config, of), lane);
+static uint64_t partial_sum_at(const coll_builder* b, uint32_t rank, uint32_t owner,
+                               uint32_t lane) {
+    return trn_coll_scratch_of(b, rank, trn_coll_block(&b->coll->config, owner), lane);
 }
 
 static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
@@ -188,9 +190,9 @@ static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     if (!is_primary(b, lane)) return;
     if (step > 0) wait_for_ring(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, lane, 2 * pairs(b) - 1 - step, n);
-        add_pair(b, lane, of, step > 0 ? partial_sum_at(b, own, of, lane) : 0,
-                 partial_sum_at(b, next, of, lane), 0);
+        const uint32_t owner = of_pair(b, lane, 2 * pairs(b) - 1 - step, n);
+        add_pair(b, lane, owner, step > 0 ? partial_sum_at(b, own, owner, lane) : 0,
+                 partial_sum_at(b, next, owner, lane), 0);
     }
     notify_lane(b, lane, next, COLL_DATA);
     trn_coll_advance(&b->program, lane);
@@ -211,13 +213,13 @@ static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     if (!is_primary(b, lane)) return;
     if (pairs(b) > 1) wait_for_ring(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, lane, 0, n);
-        const uint64_t partial = pairs(b) > 1 ? partial_sum_at(b, own, of, lane) : 0;
+        const uint32_t owner = of_pair(b, lane, 0, n);
+        const uint64_t partial = pairs(b) > 1 ? partial_sum_at(b, own, owner, lane) : 0;
         if (has_sums(b))
-            add_pair(b, lane, of, partial, block_in(b, own, of, lane),
-                     block_in(b, partner(b, lane), of, lane));
+            add_pair(b, lane, owner, partial, block_in(b, own, owner, lane),
+                     block_in(b, partner(b, lane), owner, lane));
         else
-            add_pair(b, lane, of, partial, sum_of(b, of, lane), 0);
+            add_pair(b, lane, owner, partial, sum_of(b, owner, lane), 0);
     }
     notify_lane(b, lane, partner(b, lane), COLL_STEP);
     trn_coll_advance(&b->program, lane);

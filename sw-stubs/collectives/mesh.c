@@ -36,16 +36,17 @@ static fan fan_of(const coll_builder* b, uint32_t lane) {
 }
 
 /* Sends this lane's part of a rank's block. */
-static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to) {
+static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t receiver) {
     const trn_coll_config* c = &b->coll->config;
-    const coll_share sent = trn_coll_sent(c, c->rank, to),
-                     received = trn_coll_received(c, c->rank, to);
+    const coll_share sent = trn_coll_sent(c, c->rank, receiver),
+                     received = trn_coll_received(c, c->rank, receiver);
     const coll_share part = share_blocks(b) ? trn_coll_whole_share_of(b, sent.bytes, lane)
                                             : trn_coll_part_of(sent.bytes, f->parts, f->part);
-    trn_coll_copy(&b->program, lane,
-                  trn_coll_on_chip(b, to, c->members[to].receive + received.offset + part.offset),
-                  c->members[c->rank].send + sent.offset + part.offset, part.bytes);
-    trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, to, COLL_DATA + lane));
+    trn_coll_copy(
+        &b->program, lane,
+        trn_coll_on_chip(b, receiver, c->members[receiver].receive + received.offset + part.offset),
+        c->members[c->rank].send + sent.offset + part.offset, part.bytes);
+    trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, receiver, COLL_DATA + lane));
 }
 
 /* Sends every block directly to its receiver. */

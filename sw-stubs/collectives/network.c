@@ -21,11 +21,11 @@ typedef struct card_view {
 } card_view;
 static card_view memory_of(const coll_builder* b, uint32_t rank, uint64_t address) {
     const trn_coll_nic* nic = nic_of(b, rank);
-    trn_chip_memory in = {0};
-    trn_chip_memory_at(b->whole->device, address, &in);
-    const uint64_t offset = in.in_bar + (address - in.begin);
-    return in.is_sbuf ? (card_view){nic->registers + offset, nic->register_key}
-                      : (card_view){nic->memory + offset, nic->memory_key};
+    trn_chip_memory memory = {0};
+    trn_chip_memory_at(b->whole->device, address, &memory);
+    const uint64_t bar_offset = memory.in_bar + (address - memory.begin);
+    return memory.is_sbuf ? (card_view){nic->registers + bar_offset, nic->register_key}
+                          : (card_view){nic->memory + bar_offset, nic->memory_key};
 }
 
 static uint64_t rings_at(const trn_coll_config* config, uint32_t channel) {
@@ -43,11 +43,11 @@ trn_status trn_coll_rings_for(trn_device* device, const trn_coll_config* config,
     if (core >= device->map->top_sps) return TRN_OK;
     uint8_t* const empty = calloc(1, TRN_COLL_QUEUE_BYTES);
     if (!empty) return trn_fail(device, TRN_NO_MEMORY, "no memory for rings");
-    const uint64_t at = rings_at(config, channel);
-    status = trn_window_write(device, 0, at, empty, TRN_COLL_QUEUE_BYTES);
+    const uint64_t offset = rings_at(config, channel);
+    status = trn_window_write(device, 0, offset, empty, TRN_COLL_QUEUE_BYTES);
     free(empty);
     if (status != TRN_OK) return status;
-    rings->completions = memory_of(&b, config->rank, trn_hbm_address(device, 0, at)).address;
+    rings->completions = memory_of(&b, config->rank, trn_hbm_address(device, 0, offset)).address;
     rings->events = rings->completions + TRN_COLL_COMPLETIONS * TRN_RDMA_COMPLETION_BYTES;
     rings->message = nic_of(&b, config->rank)->registers + trn_cc_bar_offset(device, core) +
                      trn_coll_semaphore_offset(&coll, COLL_NET_EVENT);
@@ -89,14 +89,14 @@ uint32_t trn_coll_net_posts(uint64_t bytes) {
     return bytes == 0 ? 1 : (uint32_t)((bytes + MAX_BYTES - 1) / MAX_BYTES);
 }
 
-void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
-                       uint64_t from, uint64_t bytes) {
+void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t destination,
+                       uint64_t source, uint64_t bytes) {
     const trn_coll_config* c = &b->whole->config;
     uint64_t done = 0;
     do {
         const uint64_t left = bytes - done;
-        const card_view remote = memory_of(b, rank, to + done);
-        const card_view local = memory_of(b, c->rank, from + done);
+        const card_view remote = memory_of(b, rank, destination + done);
+        const card_view local = memory_of(b, c->rank, source + done);
         append(b, (trn_rdma_request){
                       .operation = TRN_RDMA_WRITE,
                       .address_handle = c->handles[rank],

@@ -16,18 +16,18 @@
 
 /* Reflected (boustrophedon) number of a place: consecutive numbers differ by one step in one
  * dimension, because every other row, plane and rack runs backwards. */
-static uint32_t reflected(const trn_place* at, const trn_topology* t) {
+static uint32_t reflected(const trn_place* place, const trn_topology* t) {
     const bool torus = t->kind == TRN_TOPOLOGY_TORUS, switched = t->kind == TRN_TOPOLOGY_SWITCHED;
     const uint32_t width = t->x ? t->x : 1, rows = t->y ? t->y : 1;
-    uint32_t fast = at->chip, middle = 0, slow = 0, middles = 1;
+    uint32_t fast = place->chip, middle = 0, slow = 0, middles = 1;
     if (torus) {
-        fast = at->chip % width;
-        middle = at->chip / width;
-        slow = at->server;
+        fast = place->chip % width;
+        middle = place->chip / width;
+        slow = place->server;
         middles = rows;
     } else if (switched) {
-        middle = at->server;
-        slow = at->rack;
+        middle = place->server;
+        slow = place->rack;
         middles = rows;
     }
     if (slow & 1) middle = middles - 1 - middle;
@@ -38,11 +38,11 @@ static uint32_t reflected(const trn_place* at, const trn_topology* t) {
 static void reflected_order(const trn_place* places, const trn_topology* t, uint32_t ranks,
                             uint32_t* order) {
     for (uint32_t n = 0; n < ranks; ++n) {
-        uint32_t at = n;
+        uint32_t position = n;
         const uint32_t key = reflected(&places[n], t);
-        for (; at > 0 && reflected(&places[order[at - 1]], t) > key; --at)
-            order[at] = order[at - 1];
-        order[at] = n;
+        for (; position > 0 && reflected(&places[order[position - 1]], t) > key; --position)
+            order[position] = order[position - 1];
+        order[position] = n;
     }
 }
 
@@ -50,8 +50,8 @@ static void reversed(const uint32_t* order, uint32_t ranks, uint32_t* backwards)
     for (uint32_t n = 0; n < ranks; ++n) backwards[n] = order[(ranks - n) % ranks];
 }
 
-static uint32_t ring_distance(uint32_t from, uint32_t to, uint32_t around) {
-    const uint32_t size = around ? around : 1, ahead = (to + size - from % size) % size;
+static uint32_t ring_distance(uint32_t first, uint32_t second, uint32_t around) {
+    const uint32_t size = around ? around : 1, ahead = (second + size - first % size) % size;
     return ahead < size - ahead ? ahead : size - ahead;
 }
 
@@ -105,19 +105,19 @@ static bool first_cycle(server_plane* p, uint32_t turns) {
  * not reach all chips. */
 static bool second_cycle(server_plane* p) {
     const uint32_t chips = p->width * p->height;
-    uint32_t at = 0, from = NO_RANK;
+    uint32_t chip = 0, previous = NO_RANK;
     for (uint32_t n = 0; n < chips; ++n) {
-        const uint32_t row = at / p->width * p->width, x = at % p->width;
+        const uint32_t row = chip / p->width * p->width, x = chip % p->width;
         const uint32_t right = row + (x + 1) % p->width, left = row + (x + p->width - 1) % p->width;
-        const uint32_t below = (at + p->width) % chips, above = (at + chips - p->width) % chips;
-        p->cycle[1][n] = at;
-        const uint32_t next = !p->right[at] && right != from    ? right
-                              : !p->right[left] && left != from ? left
-                              : !p->below[at] && below != from  ? below
-                                                                : above;
-        from = at;
-        at = next;
-        if (at == 0) return n + 1 == chips;
+        const uint32_t below = (chip + p->width) % chips, above = (chip + chips - p->width) % chips;
+        p->cycle[1][n] = chip;
+        const uint32_t next = !p->right[chip] && right != previous   ? right
+                              : !p->right[left] && left != previous  ? left
+                              : !p->below[chip] && below != previous ? below
+                                                                     : above;
+        previous = chip;
+        chip = next;
+        if (chip == 0) return n + 1 == chips;
     }
     return false;
 }
@@ -147,10 +147,11 @@ static bool find_all_places(const trn_place* places, uint32_t ranks, filled* f) 
     if (ranks != f->servers * f->chips) return false;
     memset(f->rank, 0xff, sizeof f->rank);
     for (uint32_t n = 0; n < ranks; ++n) {
-        const trn_place* at = &places[n];
-        if (at->rack != places[0].rack || at->server >= MAX_SERVERS || at->chip >= f->chips)
+        const trn_place* place = &places[n];
+        if (place->rack != places[0].rack || place->server >= MAX_SERVERS ||
+            place->chip >= f->chips)
             return false;
-        f->rank[server_at[at->server]][at->chip] = n;
+        f->rank[server_at[place->server]][place->chip] = n;
     }
     for (uint32_t n = 0; n < ranks; ++n)
         if (f->rank[n / f->chips][n % f->chips] == NO_RANK) return false;

@@ -110,28 +110,28 @@ static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
 
 static void add_and_forward(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share block = block_back(b, lane, 1 + step);
-    const uint64_t to[2] = {trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0};
+    const uint64_t destinations[2] = {trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0};
     const uint64_t operands[2] = {trn_coll_scratch_of(b, b->coll->config.rank, block, lane),
                                   trn_coll_send_of(b, block, lane)};
-    trn_coll_reduce_share(b, lane, lane, block, to, operands);
+    trn_coll_reduce_share(b, lane, lane, block, destinations, operands);
 }
 
 static coll_share own_block(const coll_builder* b) {
     return trn_coll_block(&b->coll->config, b->coll->config.rank);
 }
 
-static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t to,
-                        uint64_t also_to) {
+static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t destination,
+                        uint64_t second) {
     const uint32_t own = b->coll->config.rank;
     const coll_share block = own_block(b);
-    const uint64_t destinations[2] = {to, also_to};
+    const uint64_t destinations[2] = {destination, second};
     const uint64_t operands[2] = {trn_coll_scratch_of(b, own, block, lane),
                                   trn_coll_send_of(b, block, lane)};
     trn_coll_reduce_share(b, lane, engine, block, destinations, operands);
 }
 
-/* Reduce-scatter: the sum of the own block is written to address `to` of this chip. */
-static void scatter(coll_builder* b, uint64_t to) {
+/* Reduce-scatter: the sum of the own block is written to address `destination` of this chip. */
+static void scatter(coll_builder* b, uint64_t destination) {
     const uint32_t ranks = b->coll->config.ranks;
     const uint64_t bytes = own_block(b).bytes;
     start_rings(b);
@@ -142,7 +142,7 @@ static void scatter(coll_builder* b, uint64_t to) {
             const uint32_t engine =
                 lane + b->coll->copiers; /* the lane's engine may still be sending */
             trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            scatter_end(b, lane, engine, to + trn_coll_share_of(b, bytes, lane).offset, 0);
+            scatter_end(b, lane, engine, destination + trn_coll_share_of(b, bytes, lane).offset, 0);
             trn_coll_advance(&b->program, engine);
         }
     trn_coll_wait_all_sent(b);

@@ -21,9 +21,10 @@ typedef struct levels {
 } levels;
 
 static void add_level(levels* all, uint32_t count, uint32_t apart) {
-    uint32_t at = all->count++;
-    for (; at > 0 && all->level[at - 1].count < count; --at) all->level[at] = all->level[at - 1];
-    all->level[at] = (level){count, apart};
+    uint32_t position = all->count++;
+    for (; position > 0 && all->level[position - 1].count < count; --position)
+        all->level[position] = all->level[position - 1];
+    all->level[position] = (level){count, apart};
 }
 
 /* Whether ranks are numbered chip by chip, `chips` per server and `servers` per rack. */
@@ -31,10 +32,10 @@ static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t serve
     const uint32_t rack = chips * servers;
     if (trn_coll_ranks_of_domain(c) % rack != 0) return false;
     for (uint32_t n = 0; n < trn_coll_ranks_of_domain(c); ++n) {
-        const trn_place* at = &c->members[n].place;
-        if (at->chip != c->members[n % chips].place.chip ||
-            at->server != c->members[n % rack / chips * chips].place.server ||
-            at->rack != c->members[n / rack * rack].place.rack)
+        const trn_place* place = &c->members[n].place;
+        if (place->chip != c->members[n % chips].place.chip ||
+            place->server != c->members[n % rack / chips * chips].place.server ||
+            place->rack != c->members[n / rack * rack].place.rack)
             return false;
     }
     return true;
@@ -68,15 +69,15 @@ static levels levels_of(const trn_coll_config* c) {
 void trn_coll_others(const trn_coll_config* c, uint32_t* ahead, uint32_t* behind) {
     const levels all = levels_of(c);
     for (uint32_t way = 1; way < c->ranks; ++way) {
-        uint32_t to = 0, from = 0;
+        uint32_t receiver = 0, sender = 0;
         for (uint32_t n = 0; n < all.count; ++n) {
             const level* l = &all.level[n];
-            const uint32_t own = c->rank / l->apart % l->count, by = way / l->apart % l->count;
-            to += (own + by) % l->count * l->apart;
-            from += (own + l->count - by) % l->count * l->apart;
+            const uint32_t own = c->rank / l->apart % l->count, offset = way / l->apart % l->count;
+            receiver += (own + offset) % l->count * l->apart;
+            sender += (own + l->count - offset) % l->count * l->apart;
         }
-        ahead[way - 1] = to;
-        behind[way - 1] = from;
+        ahead[way - 1] = receiver;
+        behind[way - 1] = sender;
     }
 }
 
@@ -106,8 +107,8 @@ static bool cut(trn_coll_grid* g, const levels* all, uint32_t longest, bool twin
 
 /* A ring of four chips is a 2 x 2 grid whose edges are the ring's links, in the order 0 1 3 2. */
 static uint32_t place_in(const level* l, uint32_t number, bool squares) {
-    const uint32_t at = number / l->apart % l->count;
-    return squares && l->count == 4 ? at ^ at >> 1 : at;
+    const uint32_t position = number / l->apart % l->count;
+    return squares && l->count == 4 ? position ^ position >> 1 : position;
 }
 
 static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, bool squares) {
