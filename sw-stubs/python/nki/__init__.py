@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NKI kernels on virtual NeuronCores: the package that public kernels import (doc/nki.md)."""
-from typing import Any as _Any
+from __future__ import annotations as _annotations
+
+from typing import Any as _Any, Callable as _Callable
 
 from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.diagnostics import tracebacks as _tracebacks
@@ -13,8 +15,13 @@ from trn_nki.trace.kernels import Kernel
 _tracebacks.install()
 
 
-def jit(fn: _Any = None, **options: _Any) -> _Any:
-    """Marks a kernel. Calling it with NumPy arrays runs it; inside a kernel it is an ordinary function."""
+def jit(fn: _Callable[..., _Any] | None = None, **options: object) -> _Any:
+    """Marks a kernel. Calling it with NumPy arrays runs it; inside a kernel it is an ordinary function.
+
+    Returns a `Kernel` of a function, and itself without one: `@nki.jit` and `@nki.jit(mode=...)`. `options` of other dialects
+    have no effect. A call returns what the function returns, with an array for each tensor. Raises KernelError for what is no
+    function, and in a call for errors in the kernel (doc/spec/neuron-core.md, 15.2).
+    """
     if fn is None:
         return jit
     if not callable(fn):
@@ -22,8 +29,11 @@ def jit(fn: _Any = None, **options: _Any) -> _Any:
     return fn if isinstance(fn, Kernel) else Kernel(fn, _run_kernel)
 
 
-def simulate(kernel: _Any) -> _Any:
-    """A callable that executes the kernel in this process with NumPy and returns its results."""
+def simulate(kernel: _Callable[..., _Any]) -> _Simulated:
+    """A callable that executes the kernel in this process with NumPy and returns its results.
+
+    A call takes arrays and returns them as a call of the kernel does, and raises KernelError.
+    """
     return _Simulated(jit(kernel))
 
 

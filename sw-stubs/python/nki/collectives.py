@@ -1,67 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives inside kernels, between tensors in HBM and over all chips: all-reduce, all-gather, reduce-scatter. They run
-while the kernel computes; instructions that read a result wait for it. Other collectives are refused (15.4)."""
+while the kernel computes; instructions that read a result wait for it. Other collectives are refused
+(doc/spec/neuron-core.md, 15.4).
+
+Sources and destinations are lists of whole tensors in HBM, of type float32, bfloat16 or float16, equal in type and apart in
+memory; the groups are one list of all ranks. Functions raise KernelError for others.
+"""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Callable, Iterator, NoReturn, Sequence
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.trace.recording import record
-from trn_nki.values import engines
 from trn_nki.values.objects import NKIObject
+
+if TYPE_CHECKING:
+    from trn_nki.tensors.tensor import NkiTensor
+    from trn_nki.values.operators import Operator
 
 
 class ReplicaGroup(NKIObject):
     """The participating ranks: lists of ranks."""
 
-    def __init__(self, groups: Any = None):
+    def __init__(self, groups: Sequence[Sequence[int]] | None = None):
         self.groups = groups
 
 
-def all_reduce(srcs: Any, dsts: Any, replica_group: Any, op: Any, priority: Any = None, name: Any = None) -> None:
-    """Each tensor of dsts = op over the ranks' tensors of srcs."""
+def all_reduce(
+    srcs: Sequence[NkiTensor],
+    dsts: Sequence[NkiTensor],
+    replica_group: ReplicaGroup,
+    op: Operator,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """Each tensor of dsts = op over the ranks' tensors of srcs.
+
+    Tensors of a pair have one size; `op`: nl.add, nl.minimum or nl.maximum. `priority` has no effect.
+    """
     for src, dst in _pairs("all_reduce", srcs, dsts):
-        record(
-            "all_reduce",
-            engines.engine.unknown,
-            name,
-            {"dst": dst, "src": src, "replica_group": replica_group, "op": op, "priority": priority},
-        )
+        record("all_reduce", name, dst=dst, src=src, replica_group=replica_group, op=op, priority=priority)
 
 
-def all_gather(srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, priority: Any = None, name: Any = None) -> None:
-    """Each tensor of dsts = the ranks' tensors of srcs, concatenated along the first dimension."""
+def all_gather(
+    srcs: Sequence[NkiTensor],
+    dsts: Sequence[NkiTensor],
+    replica_group: ReplicaGroup,
+    collective_dim: int = 0,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """Each tensor of dsts = the ranks' tensors of srcs, concatenated along the first dimension.
+
+    A destination has the elements of its source times the number of ranks; `collective_dim`: 0. `priority` has no effect.
+    """
     for src, dst in _pairs("all_gather", srcs, dsts):
-        record(
-            "all_gather",
-            engines.engine.unknown,
-            name,
-            {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "priority": priority},
-        )
+        record("all_gather", name, dst=dst, src=src, replica_group=replica_group, collective_dim=collective_dim, priority=priority)
 
 
 def reduce_scatter(
-    srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, op: Any = None, priority: Any = None, name: Any = None
+    srcs: Sequence[NkiTensor],
+    dsts: Sequence[NkiTensor],
+    replica_group: ReplicaGroup,
+    collective_dim: int = 0,
+    op: Operator | None = None,
+    priority: int | None = None,
+    name: str | None = None,
 ) -> None:
-    """Each tensor of dsts = the rank's part, along the first dimension, of op over the ranks' tensors of srcs."""
+    """Each tensor of dsts = the rank's part, along the first dimension, of op over the ranks' tensors of srcs.
+
+    A source has the elements of its destination times the number of ranks; `collective_dim`: 0; `op`: nl.add, nl.minimum or
+    nl.maximum. `priority` has no effect.
+    """
     for src, dst in _pairs("reduce_scatter", srcs, dsts):
         record(
             "reduce_scatter",
-            engines.engine.unknown,
             name,
-            {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "op": op, "priority": priority},
+            dst=dst,
+            src=src,
+            replica_group=replica_group,
+            collective_dim=collective_dim,
+            op=op,
+            priority=priority,
         )
 
 
-def _pairs(operation: str, srcs: Any, dsts: Any) -> Any:
+def _pairs(operation: str, srcs: Sequence[NkiTensor], dsts: Sequence[NkiTensor]) -> Iterator[tuple[NkiTensor, NkiTensor]]:
     srcs, dsts = list(srcs), list(dsts)
     if len(srcs) != len(dsts):
         raise KernelError(f"nki.collectives.{operation}: {len(srcs)} srcs and {len(dsts)} dsts", "15.4")
     return zip(srcs, dsts)
 
 
-def _refused(name: str) -> Any:
-    def refuse(*_: Any, **__: Any) -> None:
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object, **__: object) -> NoReturn:
         raise KernelError(f"nki.collectives.{name} cannot work inside a kernel on this platform", "15.4")
 
     refuse.__name__ = name

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions: each call is checked and recorded (doc/spec/neuron-core.md, 14)."""
+"""Instructions: each call is checked and recorded (doc/spec/neuron-core.md, 14).
+
+Docstrings write the shape of a tile in SBUF or PSUM as [P, F], partitions and elements of each partition, of whatever
+dimensions; tiles with the same letters have as many of them. Types are those that engines compute with (3.1) unless a docstring
+says otherwise. Each function raises KernelError, at the line of its call, for operands that the section which it names does not
+allow; numbers of sections and rows are those of doc/spec/neuron-core.md. `engine` names the engine that executes the
+instruction, which the tracer chooses otherwise (15.3); `name` has no effect.
+"""
 from nki.isa.activations import *  # noqa: F401,F403
 from nki.isa.constants import *  # noqa: F401,F403
 from nki.isa.constants import engine

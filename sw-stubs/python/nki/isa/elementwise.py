@@ -2,11 +2,16 @@
 """nki.isa: Element by element on the lanes."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from trn_nki.trace.instructions import Instruction
 from trn_nki.trace.recording import record
 from trn_nki.values import engines, operators
+
+if TYPE_CHECKING:
+    from trn_nki.tensors.tensor import NkiTensor
+    from trn_nki.trace.argument_types import DataPattern, Engine, Number, Scalar
+    from trn_nki.trace.instructions import Instruction
+    from trn_nki.values.operators import Operator
 
 FP32_MIN = -3.4028234663852886e38
 
@@ -28,218 +33,288 @@ __all__ = [
 ]
 
 
-def tensor_copy(dst: Any, src: Any, engine: Any = engines.engine.unknown, name: Any = None) -> Instruction:
-    """dst = src; bit-exact when the types agree."""
-    return record("tensor_copy", engine, name, {"dst": dst, "src": src})
+def tensor_copy(dst: NkiTensor, src: NkiTensor, engine: Engine = engines.engine.unknown, name: str | None = None) -> Instruction:
+    """dst = src; bit-exact when the types agree.
+
+    Tiles [P, F]; types that no engine converts must agree (3.1). Specification: 8.4, row 23.
+    """
+    return record("tensor_copy", name, engine, dst=dst, src=src)
 
 
-def memset(dst: Any, value: Any, engine: Any = engines.engine.unknown, name: Any = None) -> Instruction:
-    """dst = value."""
-    return record("memset", engine, name, {"dst": dst, "value": value})
+def memset(dst: NkiTensor, value: Number, engine: Engine = engines.engine.unknown, name: str | None = None) -> Instruction:
+    """dst = value.
+
+    A tile; for an integer type `value` is rounded to nearest even and saturated, a packed type takes 0 only.
+    Specification: 8.4, row 24.
+    """
+    return record("memset", name, engine, dst=dst, value=value)
 
 
-def tensor_copy_predicated(dst: Any, src: Any, predicate: Any, reverse_pred: Any = False, name: Any = None) -> Instruction:
-    """dst = src where predicate is not 0."""
-    return record(
-        "tensor_copy_predicated",
-        engines.engine.unknown,
-        name,
-        {"dst": dst, "src": src, "predicate": predicate, "reverse_pred": reverse_pred},
-    )
+def tensor_copy_predicated(
+    dst: NkiTensor, src: Scalar, predicate: NkiTensor, reverse_pred: bool = False, name: str | None = None
+) -> Instruction:
+    """dst = src where predicate is not 0.
+
+    `dst` and `predicate`: tiles [P, F], `predicate` of type uint8, uint16 or uint32; `src`: a tile [P, F] or [P, 1] of the type
+    of `dst`, or a number; not in PSUM together with `predicate`. `reverse_pred`: where predicate is 0. Other elements keep their
+    values. Specification: 8.4, row 25.
+    """
+    return record("tensor_copy_predicated", name, dst=dst, src=src, predicate=predicate, reverse_pred=reverse_pred)
 
 
-def tensor_tensor(dst: Any, data1: Any, data2: Any, op: Any, engine: Any = engines.engine.unknown, name: Any = None) -> Instruction:
-    """dst = data1 op data2."""
-    return record("tensor_tensor", engine, name, {"dst": dst, "data1": data1, "data2": data2, "op": op})
+def tensor_tensor(
+    dst: NkiTensor,
+    data1: NkiTensor,
+    data2: NkiTensor,
+    op: Operator,
+    engine: Engine = engines.engine.unknown,
+    name: str | None = None,
+) -> Instruction:
+    """dst = data1 op data2.
+
+    Tiles [P, F]; data1 and data2 not both in PSUM. `op`: an ALU operator (3.4); a bitvec operator takes integers of one size,
+    nl.power and exact 32-bit integers run on GPSIMD. Specification: 8.4, row 26.
+    """
+    return record("tensor_tensor", name, engine, dst=dst, data1=data1, data2=data2, op=op)
 
 
 def tensor_scalar(
-    dst: Any,
-    data: Any,
-    op0: Any,
-    operand0: Any,
-    reverse0: Any = False,
-    op1: Any = None,
-    operand1: Any = None,
-    reverse1: Any = False,
-    engine: Any = engines.engine.unknown,
-    name: Any = None,
+    dst: NkiTensor,
+    data: NkiTensor,
+    op0: Operator,
+    operand0: Scalar | None,
+    reverse0: bool = False,
+    op1: Operator | None = None,
+    operand1: Scalar | None = None,
+    reverse1: bool = False,
+    engine: Engine = engines.engine.unknown,
+    name: str | None = None,
 ) -> Instruction:
-    """dst = (data op0 operand0) op1 operand1."""
+    """dst = (data op0 operand0) op1 operand1.
+
+    `dst` and `data`: tiles [P, F]; operands: numbers or tiles [P, 1], None for an operator that has no second operand. Operators
+    of one kind (3.4); a bitvec operator takes integers. `reverse0` and `reverse1` exchange the operands of each. Scalar has the
+    pairs of row 27 from NeuronCore-v3, GPSIMD has nl.rsqrt and nl.power. Specification: 8.4, row 27.
+    """
     return record(
         "tensor_scalar",
-        engine,
         name,
-        {
-            "dst": dst,
-            "data": data,
-            "op0": op0,
-            "operand0": operand0,
-            "reverse0": reverse0,
-            "op1": op1,
-            "operand1": operand1,
-            "reverse1": reverse1,
-        },
+        engine,
+        dst=dst,
+        data=data,
+        op0=op0,
+        operand0=operand0,
+        reverse0=reverse0,
+        op1=op1,
+        operand1=operand1,
+        reverse1=reverse1,
     )
 
 
 def scalar_tensor_tensor(
-    dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any, reverse0: Any = False, reverse1: Any = False, name: Any = None
+    dst: NkiTensor,
+    data: NkiTensor,
+    op0: Operator,
+    operand0: Scalar | None,
+    op1: Operator,
+    operand1: NkiTensor,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    name: str | None = None,
 ) -> Instruction:
-    """dst = (data op0 operand0) op1 operand1, where operand1 is a tile."""
+    """dst = (data op0 operand0) op1 operand1, where operand1 is a tile.
+
+    `dst`, `data` and `operand1`: tiles [P, F], `data` and `operand1` not both in PSUM; `operand0`: a number or a tile [P, 1].
+    Arithmetic operators only (3.4). Specification: 8.4, row 28.
+    """
     return record(
         "scalar_tensor_tensor",
-        engines.engine.unknown,
         name,
-        {
-            "dst": dst,
-            "data": data,
-            "op0": op0,
-            "operand0": operand0,
-            "op1": op1,
-            "operand1": operand1,
-            "reverse0": reverse0,
-            "reverse1": reverse1,
-        },
+        dst=dst,
+        data=data,
+        op0=op0,
+        operand0=operand0,
+        op1=op1,
+        operand1=operand1,
+        reverse0=reverse0,
+        reverse1=reverse1,
     )
 
 
 def tensor_tensor_scan(
-    dst: Any, data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any = False, reverse1: Any = False, name: Any = None
+    dst: NkiTensor,
+    data0: NkiTensor,
+    data1: NkiTensor,
+    initial: Scalar,
+    op0: Operator,
+    op1: Operator,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    name: str | None = None,
 ) -> Instruction:
-    """r = (data0[i] op0 r) op1 data1[i]; dst[i] = r, from r = initial."""
+    """r = (data0[i] op0 r) op1 data1[i]; dst[i] = r, from r = initial.
+
+    Tiles [P, F], data0 and data1 not both in PSUM; `initial`: a number or a tile [P, 1]. Arithmetic operators only (3.4);
+    `reverse0` and `reverse1` exchange the operands of each. Specification: 8.4, row 32.
+    """
     return record(
         "tensor_tensor_scan",
-        engines.engine.unknown,
         name,
-        {
-            "dst": dst,
-            "data0": data0,
-            "data1": data1,
-            "initial": initial,
-            "op0": op0,
-            "op1": op1,
-            "reverse0": reverse0,
-            "reverse1": reverse1,
-        },
+        dst=dst,
+        data0=data0,
+        data1=data1,
+        initial=initial,
+        op0=op0,
+        op1=op1,
+        reverse0=reverse0,
+        reverse1=reverse1,
     )
 
 
 def tensor_scalar_cumulative(
-    dst: Any, src: Any, op0: Any, op1: Any, imm0: Any, imm1: Any = None, reduce_cmd: Any = engines.reduce_cmd.reset_reduce, name: Any = None
+    dst: NkiTensor,
+    src: NkiTensor,
+    op0: Operator,
+    op1: Operator,
+    imm0: Scalar | None,
+    imm1: Scalar | None = None,
+    reduce_cmd: engines.reduce_cmd = engines.reduce_cmd.reset_reduce,
+    name: str | None = None,
 ) -> Instruction:
-    """acc = (src[i] op0 imm0) op1 acc; dst[i] = acc."""
+    """acc = (src[i] op0 imm0) op1 acc; dst[i] = acc.
+
+    Tiles [P, F] without 32-bit integers. `op1`: nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum; `reduce_cmd`: reduce,
+    reset_reduce, or load_reduce, which starts from `imm1` (3.5). Specification: 8.4, row 31.
+    """
     return record(
         "tensor_scalar_cumulative",
-        engines.engine.unknown,
         name,
-        {"dst": dst, "src": src, "op0": op0, "op1": op1, "imm0": imm0, "imm1": imm1, "reduce_cmd": reduce_cmd},
+        dst=dst,
+        src=src,
+        op0=op0,
+        op1=op1,
+        imm0=imm0,
+        imm1=imm1,
+        reduce_cmd=reduce_cmd,
     )
 
 
-def reciprocal(dst: Any, data: Any, name: Any = None) -> Instruction:
-    """dst = 1 / data."""
-    return record("reciprocal", engines.engine.unknown, name, {"dst": dst, "data": data})
+def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instruction:
+    """dst = 1 / data.
+
+    Tiles [P, F]. Specification: 8.4, row 36.
+    """
+    return record("reciprocal", name, dst=dst, data=data)
 
 
-def dropout(dst: Any, data: Any, prob: Any, name: Any = None) -> Instruction:
-    """dst = data, or 0 with the given probability."""
-    return record("dropout", engines.engine.unknown, name, {"dst": dst, "data": data, "prob": prob})
+def dropout(dst: NkiTensor, data: NkiTensor, prob: Scalar, name: str | None = None) -> Instruction:
+    """dst = data, or 0 with the given probability.
+
+    Tiles [P, F]; `prob`: a number or a tile [P, 1]. Specification: 8.4, row 46; 3.8.
+    """
+    return record("dropout", name, dst=dst, data=data, prob=prob)
 
 
 def select_reduce(
-    dst: Any,
-    predicate: Any,
-    on_true: Any,
-    on_false: Any,
-    reduce_res: Any = None,
-    reduce_cmd: Any = engines.reduce_cmd.idle,
-    reduce_op: Any = operators.maximum,
-    reverse_pred: Any = False,
-    name: Any = None,
+    dst: NkiTensor,
+    predicate: NkiTensor,
+    on_true: NkiTensor,
+    on_false: Scalar,
+    reduce_res: NkiTensor | None = None,
+    reduce_cmd: engines.reduce_cmd = engines.reduce_cmd.idle,
+    reduce_op: Operator = operators.maximum,
+    reverse_pred: bool = False,
+    name: str | None = None,
 ) -> Instruction:
-    """dst = on_true where predicate is not 0, else on_false; reduces."""
+    """dst = on_true where predicate is not 0, else on_false; reduces.
+
+    `dst`, `predicate` and `on_true`: tiles [P, F], `predicate` of 8- or 16-bit integers and not in PSUM together with `on_true`;
+    `on_false`: a number or a tile [P, 1]. Vector's accumulators take the largest result; `reduce_res` [P, 1] receives them
+    (3.5). load_reduce is refused. `reverse_pred`: on_true where predicate is 0. Specification: 8.4, row 45.
+    """
     return record(
         "select_reduce",
-        engines.engine.unknown,
         name,
-        {
-            "dst": dst,
-            "predicate": predicate,
-            "on_true": on_true,
-            "on_false": on_false,
-            "reduce_res": reduce_res,
-            "reduce_cmd": reduce_cmd,
-            "reduce_op": reduce_op,
-            "reverse_pred": reverse_pred,
-        },
+        dst=dst,
+        predicate=predicate,
+        on_true=on_true,
+        on_false=on_false,
+        reduce_res=reduce_res,
+        reduce_cmd=reduce_cmd,
+        reduce_op=reduce_op,
+        reverse_pred=reverse_pred,
     )
 
 
 def range_select(
-    dst: Any,
-    on_true_tile: Any,
-    comp_op0: Any,
-    comp_op1: Any,
-    bound0: Any,
-    bound1: Any,
-    reduce_cmd: Any = engines.reduce_cmd.reset_reduce,
-    reduce_res: Any = None,
-    reduce_op: Any = operators.maximum,
-    range_start: Any = 0,
-    on_false_value: Any = FP32_MIN,
-    name: Any = None,
+    dst: NkiTensor,
+    on_true_tile: NkiTensor,
+    comp_op0: Operator,
+    comp_op1: Operator,
+    bound0: NkiTensor,
+    bound1: NkiTensor,
+    reduce_cmd: engines.reduce_cmd = engines.reduce_cmd.reset_reduce,
+    reduce_res: NkiTensor | None = None,
+    reduce_op: Operator = operators.maximum,
+    range_start: int = 0,
+    on_false_value: float = FP32_MIN,
+    name: str | None = None,
 ) -> Instruction:
-    """dst = on_true_tile where the element's index fits the bounds, else the lowest FP32; reduces."""
+    """dst = on_true_tile where the element's index fits the bounds, else the lowest FP32; reduces.
+
+    `dst` and `on_true_tile`: tiles [P, F]; bounds: float32 tiles [P, 1], compared with `range_start` + index by nl.equal,
+    nl.less, nl.less_equal, nl.greater or nl.greater_equal. `on_false_value` has no effect. Vector's accumulators take the
+    largest result; `reduce_res` [P, 1] receives them (3.5). From NeuronCore-v3. Specification: 8.4, row 44.
+    """
     return record(
         "range_select",
-        engines.engine.unknown,
         name,
-        {
-            "dst": dst,
-            "on_true_tile": on_true_tile,
-            "comp_op0": comp_op0,
-            "comp_op1": comp_op1,
-            "bound0": bound0,
-            "bound1": bound1,
-            "reduce_cmd": reduce_cmd,
-            "reduce_res": reduce_res,
-            "reduce_op": reduce_op,
-            "range_start": range_start,
-            "on_false_value": on_false_value,
-        },
+        dst=dst,
+        on_true_tile=on_true_tile,
+        comp_op0=comp_op0,
+        comp_op1=comp_op1,
+        bound0=bound0,
+        bound1=bound1,
+        reduce_cmd=reduce_cmd,
+        reduce_res=reduce_res,
+        reduce_op=reduce_op,
+        range_start=range_start,
+        on_false_value=on_false_value,
     )
 
 
 def affine_select(
-    dst: Any,
-    pattern: Any,
-    channel_multiplier: Any,
-    on_true_tile: Any,
-    on_false_value: Any,
-    cmp_op: Any = operators.equal,
-    offset: Any = 0,
-    name: Any = None,
+    dst: NkiTensor,
+    pattern: DataPattern,
+    channel_multiplier: int,
+    on_true_tile: NkiTensor,
+    on_false_value: Scalar,
+    cmp_op: Operator = operators.equal,
+    offset: int = 0,
+    name: str | None = None,
 ) -> Instruction:
-    """dst = on_true_tile where an affine function of the position compares with 0, else on_false_value."""
+    """dst = on_true_tile where an affine function of the position compares with 0, else on_false_value.
+
+    `dst` and `on_true_tile`: tiles [P, F] in SBUF. The function is that of `iota`; `cmp_op`: one of the six comparisons.
+    Specification: 8.6, row 56; 7.5.
+    """
     return record(
         "affine_select",
-        engines.engine.unknown,
         name,
-        {
-            "dst": dst,
-            "pattern": pattern,
-            "channel_multiplier": channel_multiplier,
-            "on_true_tile": on_true_tile,
-            "on_false_value": on_false_value,
-            "cmp_op": cmp_op,
-            "offset": offset,
-        },
+        dst=dst,
+        pattern=pattern,
+        channel_multiplier=channel_multiplier,
+        on_true_tile=on_true_tile,
+        on_false_value=on_false_value,
+        cmp_op=cmp_op,
+        offset=offset,
     )
 
 
-def iota(dst: Any, pattern: Any, offset: Any = 0, channel_multiplier: Any = 0, name: Any = None) -> Instruction:
-    """dst = an affine function of the position."""
-    return record(
-        "iota", engines.engine.unknown, name, {"dst": dst, "pattern": pattern, "offset": offset, "channel_multiplier": channel_multiplier}
-    )
+def iota(dst: NkiTensor, pattern: DataPattern, offset: int = 0, channel_multiplier: int = 0, name: str | None = None) -> Instruction:
+    """dst = an affine function of the position.
+
+    A tile [P, F] in SBUF. Element i of partition p is offset + channel_multiplier * p + the sum of step * index over the
+    dimensions [step, count] of `pattern`, whose counts multiply to F, in 32-bit arithmetic. Specification: 8.6, row 55; 7.5.
+    """
+    return record("iota", name, dst=dst, pattern=pattern, offset=offset, channel_multiplier=channel_multiplier)

@@ -1,36 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nki.isa: Generators of random numbers."""
+"""nki.isa: Generators of random numbers (doc/spec/neuron-core.md, 3.8)."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from trn_nki.trace.instructions import Instruction
 from trn_nki.trace.recording import record
 from trn_nki.values import engines
+
+if TYPE_CHECKING:
+    from trn_nki.tensors.tensor import NkiTensor
+    from trn_nki.trace.argument_types import Engine, Scalar
+    from trn_nki.trace.instructions import Instruction
 
 __all__ = ["rng", "rand2", "set_rng_seed", "rand_set_state", "rand_get_state"]
 
 
-def rng(dst: Any, engine: Any = engines.engine.vector, name: Any = None) -> Instruction:
-    """dst = random integers."""
-    return record("rng", engine, name, {"dst": dst})
+def rng(dst: NkiTensor, engine: Engine = engines.engine.vector, name: str | None = None) -> Instruction:
+    """dst = random integers.
+
+    A tile of an integer type; GPSIMD has it from NeuronCore-v3. Specification: 8.4, row 47.
+    """
+    return record("rng", name, engine, dst=dst)
 
 
-def rand2(dst: Any, min: Any, max: Any, name: Any = None) -> Instruction:
-    """dst = random numbers between min and max."""
-    return record("rand2", engines.engine.unknown, name, {"dst": dst, "min": min, "max": max})
+def rand2(dst: NkiTensor, min: Scalar, max: Scalar, name: str | None = None) -> Instruction:
+    """dst = random numbers between min and max.
+
+    A tile [P, F]; bounds: numbers or tiles [P, 1]. From NeuronCore-v4. Specification: 8.4, row 48.
+    """
+    return record("rand2", name, dst=dst, min=min, max=max)
 
 
-def set_rng_seed(src_seeds: Any, name: Any = None) -> Instruction:
-    """Seeds the Vector engine's generators."""
-    return record("set_rng_seed", engines.engine.unknown, name, {"src_seeds": src_seeds})
+def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> Instruction:
+    """Seeds the Vector engine's generators.
+
+    A tile of one 32-bit element. Specification: 8.4, row 49.
+    """
+    return record("set_rng_seed", name, src_seeds=src_seeds)
 
 
-def rand_set_state(src_seeds: Any, engine: Any = engines.engine.gpsimd, name: Any = None) -> Instruction:
-    """Sets the state of the generators."""
-    return record("rand_set_state", engine, name, {"src_seeds": src_seeds})
+def rand_set_state(src_seeds: NkiTensor, engine: Engine = engines.engine.gpsimd, name: str | None = None) -> Instruction:
+    """Sets the state of the generators.
+
+    A tile [P, 6] of type uint32 for GPSIMD, from NeuronCore-v3, or [P, 24] for Vector, from v4. Specification: 8.4, row 50.
+    """
+    return record("rand_set_state", name, engine, src_seeds=src_seeds)
 
 
-def rand_get_state(dst: Any, engine: Any = engines.engine.gpsimd, name: Any = None) -> Instruction:
-    """dst = the state of the generators."""
-    return record("rand_get_state", engine, name, {"dst": dst})
+def rand_get_state(dst: NkiTensor, engine: Engine = engines.engine.gpsimd, name: str | None = None) -> Instruction:
+    """dst = the state of the generators.
+
+    Tiles, engines and generations: those of `rand_set_state`. Specification: 8.4, row 50.
+    """
+    return record("rand_get_state", name, engine, dst=dst)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values, tensors, functions and loops that kernels use."""
+"""Values, tensors, functions and loops that kernels use (doc/spec/neuron-core.md, 14)."""
 import builtins as _builtins
 
 from trn_nki.diagnostics import dialects as _dialects

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 from trn_nki.checks import collectives, data_movement, indirection, lanes, matrices
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types as types
 from trn_nki.values.operations import OPERATIONS
@@ -95,7 +96,7 @@ def _check_index(call: Call, view: NkiTensor) -> None:
         raise KernelError(f"nisa.{call.operation}: the place of the index {index.index!r} must be known before the run", "8.2")
     if index.kind == "vector" and index.index.dtype not in (types.int32, types.uint32):
         raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be of type int32 or uint32", "8.2")
-    if index.kind == "scalar" and not getattr(index.index, "is_register", False) and not index.index.dtype.is_integer:
+    if index.kind == "scalar" and not isinstance(index.index, DeviceInteger) and not index.index.dtype.is_integer:
         raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be an integer", "8.1")
     if index.kind == "column":
         indirection.check(call, view)

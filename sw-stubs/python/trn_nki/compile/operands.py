@@ -12,6 +12,7 @@ from trn_nki.compile.copies import PARTITION, Pattern
 from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Instruction, Integer, Program, Tile
 from trn_nki.compile.register_steps import FAR, RegisterSteps
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.tenancy import QUADRANT
 from trn_nki.values import data_types
@@ -255,7 +256,7 @@ class Operands:
                 raise KernelError(f"{value!r}: a scalar operand's place is known before the run", "7.4", self.place)
             tile = self.tile(value)
             return Column(tile), [tile]
-        if getattr(value, "is_register", False):
+        if isinstance(value, DeviceInteger):
             return Integer(self.steps.register(value).held(engine)), []
         if bitvec:
             return f"i32({int(value) if int(value) < 1 << 31 else int(value) - (1 << 32)})", []

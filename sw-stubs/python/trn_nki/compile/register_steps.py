@@ -6,6 +6,7 @@ from typing import Any
 
 from trn_nki.compile.program import ELEMENT_WORDS, Held, Location, LoopEnd, LoopStart, Register, Step, Tile
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.tensors.tensor import NkiTensor
 
 FAR = 1 << 30  # elements, or units of an index: outside of every tile and tensor
@@ -54,7 +55,7 @@ class RegisterSteps:
 
     def integer(self, value: Any) -> Any:
         """A register, or the integer if it is known."""
-        if getattr(value, "is_register", False):
+        if isinstance(value, DeviceInteger):
             return self.constants[value] if value in self.constants else self.register(value)
         return int(value)
 
@@ -88,7 +89,7 @@ class RegisterSteps:
 
     def index(self, value: Any) -> Register:
         """The register of a scalar index; an element of a tile or tensor is loaded into one."""
-        if getattr(value, "is_register", False):
+        if isinstance(value, DeviceInteger):
             return self.register(value)
         return self.load(Register(self._of.place), value)
 

@@ -8,6 +8,7 @@ import numpy
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.storage import Storage
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
@@ -127,7 +128,7 @@ class DynamicMemory(Memory):
         """The integer in a register or in a tile of one element."""
         if isinstance(index, NkiTensor):
             return int(self.read(index).reshape(-1)[0])
-        return self.registers[index] if getattr(index, "is_register", False) else int(index)
+        return self.registers[index] if isinstance(index, DeviceInteger) else int(index)
 
     def _scalar(self, view: NkiTensor) -> int | None:
         """Elements to add to the offset; None when the index is out of range and is skipped."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Sequence
+from typing import Any, Protocol, Sequence
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import Indirection
+from trn_nki.tensors.storage import Storage
+from trn_nki.values.data_types import DataType
 
 
 @functools.lru_cache(maxsize=4096)
@@ -41,7 +44,7 @@ def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-def inferred(shape: tuple[int, ...], size: int, tensor: Any) -> tuple[int, ...]:
+def inferred(shape: tuple[int, ...], size: int, tensor: object) -> tuple[int, ...]:
     """`shape` with one -1 replaced so that it has `size` elements. Raises KernelError."""
     known = math.prod(n for n in shape if n != -1)
     if shape.count(-1) == 1 and known > 0 and size % known == 0:
@@ -67,7 +70,21 @@ def reshaped(shape: Sequence[int], strides: Sequence[int], new: Sequence[int]) -
     return tuple(reversed(found)) if left == 1 and not runs else None
 
 
-def check_inside(tensor: Any, strides: Sequence[int], pattern: Any) -> None:
+class Placed(Protocol):
+    """What check_inside() reads of NkiTensor."""
+
+    storage: Storage
+    dtype: DataType
+    shape: tuple[int, ...]
+    offset: int
+    indirection: Indirection[Any] | None
+
+    @property
+    def pitch(self) -> int:
+        """Elements of one partition of the storage."""
+
+
+def check_inside(tensor: Placed, strides: Sequence[int], pattern: object) -> None:
     """Refuses a pattern that leaves the storage. `tensor` has the pattern's shape, type and offset."""
     storage, size = tensor.storage, tensor.dtype.itemsize
     low = high = 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, Callable, NoReturn
 
 import numpy
 
 from trn_nki.diagnostics.dialects import no_attribute_of_tensor
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import DeviceInteger
 
 _NO_ENGINE = "no engine has this operator"
 
@@ -18,7 +19,6 @@ class PythonOperators:
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy leaves operators of an array and a tensor to the tensor
-    is_register = False
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name if name.startswith("__") else no_attribute_of_tensor(name, dir(self)))
@@ -43,17 +43,17 @@ class PythonOperators:
 
 def _is_value(other: object) -> bool:
     """Whether a comparison with it means the tensor's elements: numbers, arrays and registers."""
-    return isinstance(other, (numbers.Number, numpy.ndarray)) or getattr(other, "is_register", False)
+    return isinstance(other, (numbers.Number, numpy.ndarray, DeviceInteger))
 
 
-def _refusal(tensor: Any, sign: str, call: str) -> KernelError:
-    how = call if call is _NO_ENGINE else f"write {call}"
+def _refusal(tensor: PythonOperators, sign: str, call: str) -> KernelError:
+    advice = call if call is _NO_ENGINE else f"write {call}"
     load = "" if tensor.is_on_chip else ", on tiles that nl.load makes"
-    return KernelError(f"Python's {sign} does not work on {tensor!r}: {how}{load}")
+    return KernelError(f"Python's {sign} does not work on {tensor!r}: {advice}{load}")
 
 
-def _refused(sign: str, call: str) -> Any:
-    def refuse(self: Any, *_: Any) -> Any:
+def _refused(sign: str, call: str) -> Callable[..., NoReturn]:
+    def refuse(self: PythonOperators, *_: object) -> NoReturn:
         raise _refusal(self, sign, call)
 
     return refuse

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol, TypeAlias, TypeVar
 
 from trn_nki.diagnostics.errors import KernelError
 
 
-def rearrange(tensor: Any, source: tuple, target: tuple, sizes: dict[str, int]) -> Any:
+Part: TypeAlias = str | tuple[str, ...] | list[str]  # the name of a dimension, or those that one is split into
+Pattern: TypeAlias = tuple[Part, ...]
+V = TypeVar("V", bound="View")
+
+
+class View(Protocol):
+    """What this module calls of NkiTensor."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+
+    def reshape_dim(self: V, dim: int, shape: tuple[int, ...]) -> V:
+        """Splits a dimension."""
+
+    def permute(self: V, dims: tuple[int, ...]) -> V:
+        """Orders the dimensions."""
+
+    def flatten_dims(self: V, start_dim: int, end_dim: int) -> V:
+        """Merges dimensions."""
+
+    def expand_dim(self: V, dim: int) -> V:
+        """Adds a dimension of one element."""
+
+
+def rearrange(tensor: V, source: Pattern, target: Pattern, sizes: dict[str, int]) -> V:
+    """The view with the dimensions of `target`, which `source` names. Raises KernelError."""
     groups = [_group(part) for part in source]
     if len(groups) != tensor.ndim:
         raise KernelError(f"pattern {source} names {len(groups)} dimensions; {tensor!r} has {tensor.ndim}")
@@ -22,16 +50,16 @@ def rearrange(tensor: Any, source: tuple, target: tuple, sizes: dict[str, int]) 
     if sorted(wanted) != sorted(names):
         raise KernelError(f"patterns {source} and {target} do not name the same dimensions")
     view = view.permute(tuple(names.index(name) for name in wanted))
-    for at, part in enumerate(target):
+    for position, part in enumerate(target):
         count = len(_group(part))
         if count > 1:
-            view = view.flatten_dims(at, at + count - 1)
+            view = view.flatten_dims(position, position + count - 1)
         elif count == 0:
-            view = view.expand_dim(at)
+            view = view.expand_dim(position)
     return view
 
 
-def _group(part: Any) -> list[str]:
+def _group(part: Part) -> list[str]:
     return [part] if isinstance(part, str) else list(part)
 
 

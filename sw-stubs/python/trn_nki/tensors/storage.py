@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trn_nki.diagnostics.places import Place
 from trn_nki.values.data_types import DataType
 from trn_nki.values.memory_regions import MemoryRegion
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ROLES = ("local", "input", "output", "constant")
 
@@ -25,8 +28,8 @@ class Storage:
     place: Place
     role: str = "local"  # one of ROLES; a result of the kernel is an output
     address: tuple[int, int] | None = None  # (start partition, byte in the partition) if the kernel sets it
-    data: Any = None  # NumPy array of the elements of a constant or an input
-    loop: Any = None  # loop of the device whose body allocated it
+    data: npt.NDArray[Any] | None = None  # the elements of a constant or an input
+    loop: object = None  # loop of the device whose body allocated it
     bytes_per_partition: int = dataclasses.field(init=False)  # on chip only
 
     def __post_init__(self) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import types
+from typing import TYPE_CHECKING, Any, NoReturn, Sequence, TypeAlias, TypeGuard
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
-from trn_nki.tensors.indirection import Indirection
+from trn_nki.tensors.indirection import Indirection, DeviceInteger
 from trn_nki.tensors.python_operators import PythonOperators
+from trn_nki.tensors.rearrange import Pattern
 from trn_nki.tensors.rearrange import rearrange as rearranged
 from trn_nki.tensors.storage import Storage
 from trn_nki.values import data_types
@@ -16,13 +18,16 @@ from trn_nki.values.data_types import DataType
 from trn_nki.values.memory_regions import MemoryRegion
 from trn_nki.values.objects import NKIObject
 
+if TYPE_CHECKING:
+    from trn_nki.values.argument_types import ElementType
+
 
 class DynamicSlice:
     """nl.ds(start, size): `size` elements from `start`, which may be a register."""
 
     __slots__ = ("start", "size", "step")
 
-    def __init__(self, start: Any, size: int, step: int = 1):
+    def __init__(self, start: "int | DynamicIndex", size: int, step: int = 1):
         self.start, self.size, self.step = start, size, step
 
 
@@ -34,10 +39,10 @@ class NkiTensor(PythonOperators, NKIObject):
 
     __slots__ = ("storage", "dtype", "shape", "strides", "offset", "indirection")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, storage: Storage, buffer: Any = None, name: str = ""):
+    def __init__(self, shape: Sequence[int], dtype: ElementType, storage: Storage, buffer: object = None, name: str = ""):
         self.storage, self.dtype, self.shape = storage, data_types.named(dtype), tuple(shape)
         self.strides, self.offset = layout.row_major(self.shape), 0
-        self.indirection: Indirection | None = None
+        self.indirection: ViewIndex | None = None
 
     def _derive(
         self,
@@ -45,7 +50,7 @@ class NkiTensor(PythonOperators, NKIObject):
         strides: tuple[int, ...],
         offset: int,
         dtype: DataType | None = None,
-        indirection: Indirection | None = None,
+        indirection: ViewIndex | None = None,
     ) -> "NkiTensor":
         made = NkiTensor.__new__(NkiTensor)
         made.storage, made.dtype = self.storage, dtype or self.dtype
@@ -59,7 +64,7 @@ class NkiTensor(PythonOperators, NKIObject):
         made.indirection = None
         return made
 
-    # What it is.
+    # Properties.
 
     @property
     def buffer(self) -> MemoryRegion:
@@ -158,12 +163,13 @@ class NkiTensor(PythonOperators, NKIObject):
 
     # Views by index.
 
-    def __getitem__(self, key: Any) -> "NkiTensor":
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> "NkiTensor":
         keys = key if isinstance(key, tuple) else (key,)
         shape, strides, offset = self.shape, self.strides, self.offset
         if len(keys) != len(shape) or Ellipsis in keys:
             keys = _expanded(keys, len(shape))
-        new_shape, new_strides, indirection = [], [], None
+        new_shape, new_strides = [], []
+        indirection: ViewIndex | None = None
         for dimension, part in enumerate(keys):
             size, stride = shape[dimension], strides[dimension]
             if type(part) is slice:
@@ -225,11 +231,11 @@ class NkiTensor(PythonOperators, NKIObject):
             new_shape, new_strides = [1], [1]
         return self._derive(tuple(new_shape), tuple(new_strides), offset, None, indirection)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        how = "write it with dst= of an nki.isa function" if self.is_on_chip else "copy a tile to it: nl.store(tensor[...], tile)"
-        raise KernelError(f"{self!r} cannot be assigned to; {how}")
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        advice = "write it with dst= of an nki.isa function" if self.is_on_chip else "copy a tile to it: nl.store(tensor[...], tile)"
+        raise KernelError(f"{self!r} cannot be assigned to; {advice}")
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> NoReturn:
         raise KernelError("a tensor cannot be iterated over; loop over nl.affine_range and slice it")
 
     def __bool__(self) -> bool:
@@ -246,7 +252,7 @@ class NkiTensor(PythonOperators, NKIObject):
         dim = self._dimension(dim)
         return self[tuple([slice(None)] * dim + [slice(start, end, step)])]
 
-    def select(self, dim: int, index: Any) -> "NkiTensor":
+    def select(self, dim: int, index: int | DynamicIndex) -> "NkiTensor":
         dim = self._dimension(dim)
         if dim == 0 and self.is_on_chip and is_dynamic(index):
             raise KernelError("the partition of a tile cannot be selected by a value of the device", "2.2")
@@ -319,10 +325,10 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"{self!r} with strides {self.strides} cannot become {shape} without a copy")
         return self._derive(shape, strides, self.offset)
 
-    def rearrange(self, src_pattern: tuple, dst_pattern: tuple, fixed_sizes: dict[str, int] | None = None) -> "NkiTensor":
+    def rearrange(self, src_pattern: Pattern, dst_pattern: Pattern, fixed_sizes: dict[str, int] | None = None) -> "NkiTensor":
         return rearranged(self, src_pattern, dst_pattern, fixed_sizes or {})
 
-    def view(self, dtype: Any) -> "NkiTensor":
+    def view(self, dtype: ElementType) -> "NkiTensor":
         dtype = data_types.named(dtype)
         if self.indirection is not None:
             raise KernelError("a view with a dynamic index cannot take another type")
@@ -349,12 +355,12 @@ class NkiTensor(PythonOperators, NKIObject):
 
     def ap(
         self,
-        pattern: list[list[int]],
+        pattern: Sequence[Sequence[int]],
         offset: int | None = None,
-        scalar_offset: Any = None,
-        vector_offset: "NkiTensor | None" = None,
+        scalar_offset: DynamicIndex | None = None,
+        vector_offset: NkiTensor | None = None,
         indirect_dim: int = 0,
-        dtype: Any = None,
+        dtype: ElementType | None = None,
     ) -> "NkiTensor":
         if scalar_offset is not None and vector_offset is not None:
             raise KernelError("ap takes scalar_offset or vector_offset, not both")
@@ -364,7 +370,7 @@ class NkiTensor(PythonOperators, NKIObject):
         shape = tuple(_integer(count, "count") for _, count in pattern)
         if not shape or min(shape) < 1:
             raise KernelError(f"pattern {pattern} has a dimension without elements", "2.3")
-        indirection = None
+        indirection: ViewIndex | None = None
         if scalar_offset is not None or vector_offset is not None:
             of_base = layout.row_major(self.storage.shape) if self.shape == self.storage.shape else self.strides
             dim = self._dimension(indirect_dim)
@@ -372,7 +378,7 @@ class NkiTensor(PythonOperators, NKIObject):
             limit = self.shape[dim]
             if scalar_offset is not None:
                 indirection = Indirection("scalar", scalar_offset, stride, limit, self._is_partition(dim))
-            else:
+            elif vector_offset is not None:
                 indirection = Indirection("vector", vector_offset, stride, limit)
         made = self._derive(shape, strides, base, kind, self._one_indirection(None, indirection))
         layout.check_inside(made, strides, pattern)
@@ -381,7 +387,7 @@ class NkiTensor(PythonOperators, NKIObject):
     def vector_select(self, dim: int, vector_offset: "NkiTensor") -> "NkiTensor":
         if dim != 0 or self.is_on_chip:
             raise KernelError("vector_select works on dimension 0 of a tensor in HBM")
-        indirection = Indirection("vector", vector_offset, self.strides[0], self.shape[0])
+        indirection: ViewIndex = Indirection("vector", vector_offset, self.strides[0], self.shape[0])
         return self._derive(
             (vector_offset.shape[0],) + self.shape[1:], self.strides, self.offset, None, self._one_indirection(None, indirection)
         )
@@ -389,7 +395,7 @@ class NkiTensor(PythonOperators, NKIObject):
     def indirect(self, index: "NkiTensor", num_elem: int | None = None) -> "NkiTensor":
         if not self.is_on_chip or self.ndim != 2:
             raise KernelError("indirect works on tiles [partitions, elements] in SBUF or PSUM", "2.4")
-        indirection = Indirection("column", index, 1, self.shape[1])
+        indirection: ViewIndex = Indirection("column", index, 1, self.shape[1])
         return self._derive(
             (self.shape[0], num_elem or index.size), (self.strides[0], 0), self.offset, None, self._one_indirection(None, indirection)
         )
@@ -402,11 +408,11 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"{self!r} has no dimension {dim}")
         return found
 
-    def _keep_first(self, what: str) -> None:
+    def _keep_first(self, function: str) -> None:
         if self.is_on_chip:
-            raise KernelError(f"{what} cannot change the partition dimension of {self!r}")
+            raise KernelError(f"{function} cannot change the partition dimension of {self!r}")
         if self.indirection is not None and self.indirection.kind == "vector":
-            raise KernelError(f"{what} cannot change the dimension that an index tile selects")
+            raise KernelError(f"{function} cannot change the dimension that an index tile selects")
 
     def max_index(self) -> int:
         """Largest value of the dynamic index with which all elements lie in the tensor, on chip in their partitions. The
@@ -425,7 +431,7 @@ class NkiTensor(PythonOperators, NKIObject):
     def _is_partition(self, dim: int) -> bool:
         return dim == 0 and self.is_on_chip
 
-    def _one_indirection(self, found: Indirection | None, new: Indirection | None) -> Indirection | None:
+    def _one_indirection(self, found: ViewIndex | None, new: ViewIndex | None) -> ViewIndex | None:
         held = found or self.indirection
         if new is not None and new.kind == "scalar" and new.stride < 1:
             raise KernelError(f"a dimension of {self!r} whose stride is {new.stride} cannot be indexed by a value of the device", "2.3")
@@ -448,34 +454,46 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError("the dimension that an index tile selects cannot be sliced again")
 
 
-def is_dynamic(value: Any) -> bool:
+DynamicIndex: TypeAlias = DeviceInteger | NkiTensor
+ViewIndex: TypeAlias = Indirection[NkiTensor]
+Index: TypeAlias = int | slice | DynamicSlice | DeviceInteger | NkiTensor | types.EllipsisType
+
+
+def is_dynamic(value: object) -> TypeGuard[DynamicIndex]:
     """Whether a value is known only on the device: a register or a tile."""
-    return getattr(value, "is_register", False) or isinstance(value, NkiTensor)
+    return isinstance(value, (DeviceInteger, NkiTensor))
 
 
-def _expanded(keys: tuple, dimensions: int) -> tuple:
+def indirection_of(view: NkiTensor) -> ViewIndex:
+    """Precondition: the view has an index of the device."""
+    assert view.indirection is not None
+    return view.indirection
+
+
+def _expanded(keys: tuple[Index, ...], dimensions: int) -> tuple[Index, ...]:
     given = sum(1 for key in keys if key is not Ellipsis)
     if given > dimensions or len(keys) - given > 1:
         raise KernelError(f"{len(keys)} indices for a tensor of {dimensions} dimensions")
     if given == len(keys):
         return keys + (slice(None),) * (dimensions - given)
-    at = next(i for i, key in enumerate(keys) if key is Ellipsis)
-    return keys[:at] + (slice(None),) * (dimensions - given) + keys[at + 1 :]
+    position = next(i for i, key in enumerate(keys) if key is Ellipsis)
+    return keys[:position] + (slice(None),) * (dimensions - given) + keys[position + 1 :]
 
 
-def _integer(value: Any, what: str) -> int:
+def _integer(value: Any, role: str) -> int:
+    """The integer of a value of a kernel, of any type. Raises KernelError."""
     try:
         return value.__index__()
     except AttributeError:
         hint = " (// divides integers)" if isinstance(value, float) else ""
-        raise KernelError(f"{what} must be an integer, not {type(value).__name__}{hint}") from None
+        raise KernelError(f"{role} must be an integer, not {type(value).__name__}{hint}") from None
 
 
-def _with(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    return values[:at] + (value,) + values[at + 1 :]
+def _with(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
+    return values[:position] + (value,) + values[position + 1 :]
 
 
-def _bad_slice(tensor: NkiTensor, dimension: int, part: Any) -> str:
+def _bad_slice(tensor: NkiTensor, dimension: int, part: slice | str) -> str:
     if isinstance(part, slice):
         part = ":".join("" if value is None else str(value) for value in (part.start, part.stop, part.step)).rstrip(":")
     return f"slice {part} is empty or outside dimension {dimension} of {tensor!r}, which has {tensor.shape[dimension]}"

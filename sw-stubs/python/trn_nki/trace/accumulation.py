@@ -2,19 +2,21 @@
 """accumulate=None of a matmul: overwrites if no matmul has written the destination, else accumulates (15.3)."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.instructions import Loop, WhileLoop
 
 
 class Accumulation:
     """Keeps the PSUM rectangles that matmuls wrote, by storage."""
 
     def __init__(self) -> None:
-        self._written: dict[Any, set[tuple[int, int, int, int]]] = {}
+        self._written: dict[Storage, set[Rectangle]] = {}
 
-    def resolve(self, arguments: dict[str, Any], loop: Any = None) -> None:
+    def resolve(self, arguments: dict[str, Any], loop: Loop | WhileLoop | None) -> None:
         """Sets arguments["accumulate"] to True or False and records the destination. `loop`: the device's loop of the
         call. Raises KernelError if the value would differ between passes."""
         dst = arguments["dst"]
@@ -39,8 +41,10 @@ class Accumulation:
         found.add(mine)
 
 
-def rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
-    """First and last partition, first and last byte."""
+Rectangle: TypeAlias = tuple[int, int, int, int]  # first and last partition, first and last byte
+
+
+def rectangle(view: NkiTensor) -> Rectangle:
     reaches = [stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:])]
     first = view.element + sum(reach for reach in reaches if reach < 0)
     last = view.element + sum(reach for reach in reaches if reach > 0)
@@ -48,10 +52,10 @@ def rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
     return view.partition, view.partition + view.shape[0] - 1, first * size, last * size + size - 1
 
 
-def overlap(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+def overlap(a: Rectangle, b: Rectangle) -> bool:
     return a[0] <= b[1] and b[0] <= a[1] and a[2] <= b[3] and b[2] <= a[3]
 
 
-def covers(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+def covers(a: Rectangle, b: Rectangle) -> bool:
     """Whether a holds all of b."""
     return a[0] <= b[0] and b[1] <= a[1] and a[2] <= b[2] and b[3] <= a[3]

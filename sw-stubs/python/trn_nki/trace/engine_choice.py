@@ -2,10 +2,9 @@
 """Chooses the engine of an instruction whose call does not name one: doc/spec/neuron-core.md, 15.3."""
 from __future__ import annotations
 
-from typing import Any
-
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.instructions import Instruction
 from trn_nki.values.operations import Operation
 from trn_nki.values import data_types, operators
 from trn_nki.values.engines import engine
@@ -21,22 +20,22 @@ class EngineChoice:
     def __init__(self) -> None:
         self._load = {engine.vector: 0, engine.gpsimd: 0}
 
-    def resolve(self, instruction: Any, operation: Operation, generation: Generation) -> None:
+    def resolve(self, instruction: Instruction, operation: Operation, generation: Generation) -> None:
         """Sets instruction.engine. Raises KernelError for an engine that cannot execute the operation."""
         chosen = instruction.engine
         if operation.engines[0] is engine.dma:
             chosen = engine.dma  # the argument is the queue's owner, not the engine that moves data
-        elif chosen is engine.unknown or chosen is None:
+        elif chosen is engine.unknown:
             chosen = self._open_choice(instruction, operation)
         elif chosen not in operation.engines:
-            possible = ", ".join(one.name for one in operation.engines)
-            raise KernelError(f"nisa.{operation.name} cannot run on the {chosen.name} engine, only on {possible}", "8")
+            names = ", ".join(possible.name for possible in operation.engines)
+            raise KernelError(f"nisa.{operation.name} cannot run on the {chosen.name} engine, only on {names}", "8")
         if chosen in self._load:
             written = instruction.arguments.get("dst")
             self._load[chosen] += written.free_size if isinstance(written, NkiTensor) else 1
         instruction.engine = chosen
 
-    def _open_choice(self, instruction: Any, operation: Operation) -> engine:
+    def _open_choice(self, instruction: Instruction, operation: Operation) -> engine:
         arguments = instruction.arguments
         if operation.name == "memset":
             if arguments["dst"].buffer is psum or self._load[engine.vector] <= self._load[engine.gpsimd]:

@@ -2,7 +2,7 @@
 """Arrays of the host, with element types that NumPy does not have."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable, TypeGuard
 
 import numpy
 
@@ -11,8 +11,13 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.values.argument_types import ElementType
+
 # NumPy type of the raw elements, for every type.
-RAW = {
+RAW: dict[DataType, type[numpy.generic]] = {
     data_types.float32: numpy.float32,
     data_types.tfloat32: numpy.uint32,
     data_types.float16: numpy.float16,
@@ -28,17 +33,17 @@ RAW = {
 }
 
 
-def raw_type(dtype: DataType) -> type:
+def raw_type(dtype: DataType) -> type[numpy.generic]:
     """NumPy's type if it has one, else the unsigned integer of the same size, for the bits."""
-    return RAW.get(dtype) or {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32}[dtype.itemsize]
+    return RAW.get(dtype) or RAW[data_types.OF_BITS[dtype.itemsize]]
 
 
 class HostArray:
     """Elements of any type: `raw` holds the bits in an array of `raw_type(dtype)`."""
 
-    def __init__(self, raw: numpy.ndarray, dtype: Any):
+    def __init__(self, raw: npt.NDArray[Any], dtype: ElementType):
         self.dtype = data_types.named(dtype)
-        self.raw: numpy.ndarray = numpy.ascontiguousarray(raw).view(raw_type(self.dtype))
+        self.raw: npt.NDArray[Any] = numpy.ascontiguousarray(raw).view(raw_type(self.dtype))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -48,11 +53,11 @@ class HostArray:
         return f"HostArray({self.dtype}, {self.shape})"
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> TypeGuard[npt.NDArray[Any] | HostArray]:
     return isinstance(value, (numpy.ndarray, HostArray))
 
 
-def check_other(name: str, value: Any) -> None:
+def check_other(name: str, value: object) -> None:
     """Raises KernelError for an array of another library, such as PyTorch."""
     kind = type(value)
     if not hasattr(kind, "__array__") or isinstance(value, numpy.generic):
@@ -65,7 +70,7 @@ def check_other(name: str, value: Any) -> None:
     raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass " f"{call}{bits}")
 
 
-def of(value: Any) -> HostArray:
+def of(value: npt.NDArray[Any] | HostArray) -> HostArray:
     """A HostArray of an array of NumPy, in any byte order. float64 and bool become float32 and uint8.
 
     Raises KernelError for a type that no element type holds, such as complex64.
@@ -85,12 +90,12 @@ def of(value: Any) -> HostArray:
     return HostArray(value.astype(value.dtype.newbyteorder("="), copy=False), dtype)
 
 
-def to_numpy(array: HostArray) -> Any:
+def to_numpy(array: HostArray) -> npt.NDArray[Any] | HostArray:
     """NumPy's array when NumPy has the type, else the HostArray."""
     return array.raw if array.dtype in RAW and array.dtype is not data_types.tfloat32 else array
 
 
-def in_structure(result: Any, values: Any) -> Any:
+def in_structure(result: Any, values: Callable[[NkiTensor], HostArray]) -> Any:
     """What a kernel returned, with each tensor replaced: `values` maps a tensor to its array."""
     if isinstance(result, NkiTensor):
         return to_numpy(values(result))

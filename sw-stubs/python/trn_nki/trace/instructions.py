@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator
+from typing import Any, Iterator, TypeAlias
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.diagnostics.places import Place
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values.operations import OPERATIONS, Operation
 from trn_nki.values.engines import engine
@@ -65,24 +66,27 @@ class Instruction:
 class Loop:
     """register runs from lower to below upper by step; bounds are integers or registers."""
 
-    register: Any
-    lower: Any
-    upper: Any
+    register: DeviceInteger
+    lower: DeviceInteger | int
+    upper: DeviceInteger | int
     step: int
     place: Place
-    body: list[Any] = dataclasses.field(default_factory=list)
+    body: list[Item] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(eq=False, slots=True)
 class WhileLoop:
     """The body runs while the register is not 0, tested before each pass."""
 
-    register: Any
+    register: DeviceInteger
     place: Place
-    body: list[Any] = dataclasses.field(default_factory=list)
+    body: list[Item] = dataclasses.field(default_factory=list)
 
 
-def instructions_of(body: list[Any]) -> Iterator[Instruction]:
+Item: TypeAlias = Instruction | Loop | WhileLoop
+
+
+def instructions_of(body: list[Item]) -> Iterator[Instruction]:
     """The instructions of a list, those of its loops once."""
     for item in body:
         if isinstance(item, Instruction):

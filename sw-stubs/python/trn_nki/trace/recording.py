@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trn_nki.checks import check
 from trn_nki.diagnostics import places
@@ -12,7 +12,7 @@ from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.accumulation import Accumulation
 from trn_nki.trace.engine_choice import EngineChoice
-from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.instructions import Instruction, Item, Loop, WhileLoop
 from trn_nki.trace.tenancy import Tenancy
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values import data_types
@@ -20,6 +20,11 @@ from trn_nki.values.choices import Choice
 from trn_nki.values.engines import engine
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.values.argument_types import Buffer, ElementType, Shape
 
 MAX_INSTRUCTIONS = 1_000_000  # per core; a longer kernel is assumed not to end
 
@@ -44,12 +49,12 @@ class Core:
 
     def __init__(self, recording: Recording, program_id: int, num_programs: int):
         self.recording, self.program_id, self.num_programs = recording, program_id, num_programs
-        self.body: list[Any] = []  # Instruction, Loop, WhileLoop
+        self.body: list[Item] = []
         self.storages: list[Storage] = []  # all that the core uses
         self.registers = 0  # VirtualRegisters made
         self.instructions = 0
         self._open = [self.body]  # bodies of open loops, innermost last
-        self._loops: list[Any] = []  # those loops
+        self._loops: list[Loop | WhileLoop] = []  # those loops
         self._choice = EngineChoice()
         self._accumulation = Accumulation()
         self._tenancy = Tenancy(recording.generation)
@@ -59,12 +64,12 @@ class Core:
     def generation(self) -> Generation:
         return self.recording.generation
 
-    def append(self, operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
+    def append(self, operation: str, chosen: engine | None, name: str | None, arguments: dict[str, Any]) -> Instruction:
         """Checks a call and records it. Raises KernelError."""
         place = places.caller(3)
         if self.instructions >= MAX_INSTRUCTIONS:
             raise KernelError(f"the kernel makes more than {MAX_INSTRUCTIONS} instructions")
-        instruction = Instruction(self.instructions, operation, chosen, arguments, name, place)
+        instruction = Instruction(self.instructions, operation, chosen or engine.unknown, arguments, name, place)
         self._choice.resolve(instruction, OPERATIONS[operation], self.generation)
         if "accumulate" in arguments:
             self._accumulation.resolve(arguments, self._loops[-1] if self._loops else None)
@@ -74,7 +79,7 @@ class Core:
         self._open[-1].append(instruction)
         return instruction
 
-    def open_loop(self, loop: Any) -> None:
+    def open_loop(self, loop: Loop | WhileLoop) -> None:
         self._open[-1].append(loop)
         self._open.append(loop.body)
         self._loops.append(loop)
@@ -87,7 +92,16 @@ class Core:
     def has_open_loop(self) -> bool:
         return len(self._open) > 1
 
-    def allocate(self, shape: Any, dtype: Any, region: MemoryRegion, name: str = "", address: Any = None, data: Any = None) -> NkiTensor:
+    def allocate(
+        self,
+        shape: Shape,
+        dtype: ElementType,
+        region: Buffer,
+        name: str = "",
+        address: tuple[int, int] | None = None,
+        data: npt.NDArray[Any] | None = None,
+    ) -> NkiTensor:
+        """A new tensor, of a constant with its elements in `data`. Raises KernelError."""
         shape = _shape(shape)
         try:
             dtype = data_types.named(dtype)
@@ -110,23 +124,25 @@ class Core:
             self._tenancy.add(storage)
         return NkiTensor(shape, dtype, storage)
 
-    def _shared_storage(self, shape: tuple[int, ...], dtype: Any, name: str) -> Storage:
+    def _shared_storage(self, shape: tuple[int, ...], dtype: data_types.DataType, name: str) -> Storage:
         """The n-th shared tensor of one core is the n-th of the others."""
-        known, at = self.recording.shared, self._shared
+        known, number = self.recording.shared, self._shared
         self._shared += 1
-        if at < len(known):
-            storage = known[at]
+        if number < len(known):
+            storage = known[number]
             if (storage.shape, storage.dtype) != (shape, dtype):
                 raise KernelError(
-                    f"shared tensor {at} is {storage!r} in program 0 and {list(shape)} of {dtype} here; "
+                    f"shared tensor {number} is {storage!r} in program 0 and {list(shape)} of {dtype} here; "
                     "every program of a launch must allocate the same shared tensors in the same order"
                 )
             return storage
-        storage = Storage(at, MemoryRegion.shared_hbm, shape, dtype, name or f"shared{at}", places.caller(3))
+        storage = Storage(number, MemoryRegion.shared_hbm, shape, dtype, name or f"shared{number}", places.caller(3))
         known.append(storage)
         return storage
 
-    def _check_size(self, shape: tuple[int, ...], dtype: Any, region: MemoryRegion, address: Any) -> None:
+    def _check_size(
+        self, shape: tuple[int, ...], dtype: data_types.DataType, region: MemoryRegion, address: tuple[int, int] | None
+    ) -> None:
         if shape[0] > PARTITIONS:
             raise KernelError(f"a tile has at most {PARTITIONS} partitions; this has {shape[0]}: loop over slices of {PARTITIONS}", "2.2")
         limit = PSUM_BYTES if region is MemoryRegion.psum else self.generation.usable_sbuf_bytes
@@ -142,7 +158,7 @@ class Core:
             raise KernelError(f"a PSUM tile starts at a multiple of 4 bytes, not at {byte}", "2.1")
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
+def _shape(shape: Shape) -> tuple[int, ...]:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     try:
         shape = tuple(size.__index__() for size in shape)
@@ -158,11 +174,11 @@ def _shape(shape: Any) -> tuple[int, ...]:
 _current: Choice[Core] = Choice("core")
 
 
-def current(what: str = "this function") -> Core:
+def current(subject: str) -> Core:
     """The core that is being traced. Raises KernelError outside of a kernel."""
     core = _current.get()
     if core is None:
-        raise KernelError(f"{what} works inside a kernel: a function with @nki.jit that was called")
+        raise KernelError(f"{subject} works inside a kernel: a function with @nki.jit that was called")
     return core
 
 
@@ -184,8 +200,8 @@ class tracing:
         _current.leave()
 
 
-def record(operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
-    """For functions of nki.isa only: the kernel is two frames above."""
+def record(operation: str, name: str | None, chosen: engine | None = None, /, **arguments: Any) -> Instruction:
+    """For functions of nki.isa only: the kernel is two frames above. `chosen`: the engine that the call names, if it does."""
     core = _current.get()
     if core is None:
         raise KernelError(f"nisa.{operation} works inside a kernel: a function with @nki.jit that was called")

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import indirection
+from trn_nki.tensors.indirection import DeviceInteger, RegisterOrInteger
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import recording, while_statements
 from trn_nki.values import operators
-from trn_nki.values.engines import engine
 from trn_nki.values.objects import NKIObject
 
 
-class VirtualRegister(NKIObject):
+class VirtualRegister(DeviceInteger, NKIObject):
     """A 32-bit integer. Arithmetic with it records an instruction and gives a new register."""
 
-    is_register = True
-
-    def __init__(self, state: Any = None, frozen: bool = False, factor: int = 1, bounds: tuple[int, int] | None = None):
+    def __init__(self, state: object = None, frozen: bool = False, factor: int = 1, bounds: tuple[int, int] | None = None):
         core = recording.current("a register")
         self.number = core.registers
         self.frozen = frozen  # a loop's counter, which the kernel cannot change
@@ -29,7 +26,7 @@ class VirtualRegister(NKIObject):
         self.has_dependents = False  # whether another register's factor or bounds follow from this one's
         core.registers += 1
 
-    def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
+    def _alu(self, op: operators.Operator, a: RegisterOrInteger, b: RegisterOrInteger) -> "VirtualRegister":
         for value in (a, b):
             if not isinstance(value, (int, VirtualRegister)):
                 raise KernelError(f"a register takes integers and registers, not {type(value).__name__}")
@@ -37,25 +34,25 @@ class VirtualRegister(NKIObject):
         for value in (a, b):
             if isinstance(value, VirtualRegister):
                 value.has_dependents |= value.factor != 1 or value.bounds is not None
-        recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
+        recording.record("register_alu", None, dst=made, op=op, a=a, b=b)
         return made
 
-    def __add__(self, other: Any) -> "VirtualRegister":
+    def __add__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.add, self, other)
 
-    def __radd__(self, other: Any) -> "VirtualRegister":
+    def __radd__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.add, other, self)
 
-    def __sub__(self, other: Any) -> "VirtualRegister":
+    def __sub__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.subtract, self, other)
 
-    def __rsub__(self, other: Any) -> "VirtualRegister":
+    def __rsub__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.subtract, other, self)
 
-    def __mul__(self, other: Any) -> "VirtualRegister":
+    def __mul__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.multiply, self, other)
 
-    def __rmul__(self, other: Any) -> "VirtualRegister":
+    def __rmul__(self, other: RegisterOrInteger) -> "VirtualRegister":
         return self._alu(operators.multiply, other, self)
 
     def __bool__(self) -> bool:
@@ -69,13 +66,13 @@ class VirtualRegister(NKIObject):
         return f"r{self.number}"
 
 
-def _factor(op: operators.Operator, a: Any, b: Any) -> int:
-    left, right = (value.factor if isinstance(value, VirtualRegister) else value for value in (a, b))
+def _factor(op: operators.Operator, a: RegisterOrInteger, b: RegisterOrInteger) -> int:
+    left, right = (value.factor if isinstance(value, DeviceInteger) else value for value in (a, b))
     return abs(left * right if op is operators.multiply else math.gcd(left, right)) or 1
 
 
-def _bounds(op: operators.Operator, a: Any, b: Any) -> tuple[int, int] | None:
-    left, right = (value.bounds if isinstance(value, VirtualRegister) else (value, value) for value in (a, b))
+def _bounds(op: operators.Operator, a: RegisterOrInteger, b: RegisterOrInteger) -> tuple[int, int] | None:
+    left, right = (value.bounds if isinstance(value, DeviceInteger) else (value, value) for value in (a, b))
     if left is None or right is None:
         return None
     if op is operators.subtract:
@@ -90,7 +87,7 @@ def _bounds(op: operators.Operator, a: Any, b: Any) -> tuple[int, int] | None:
 
 def _loaded(tile: NkiTensor) -> VirtualRegister:
     made = VirtualRegister()
-    recording.record("register_load", engine.unknown, None, {"dst": made, "src": tile})
+    recording.record("register_load", None, dst=made, src=tile)
     return made
 
 

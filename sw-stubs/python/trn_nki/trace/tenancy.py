@@ -2,14 +2,19 @@
 """Tiles at addresses that the kernel chose: tracks the owner of their bytes."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.instructions import Instruction
 from trn_nki.values.generations import PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion, psum
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 QUADRANT = 32  # partitions; addresses of tiles start at multiples of it
 
@@ -19,16 +24,16 @@ class Tenancy:
 
     def __init__(self, generation: Generation):
         self._generation = generation
-        self._owner: dict[MemoryRegion, numpy.ndarray] = {}  # 1 + number of the tile; 0: not written
-        self._tiles: list[Any] = []
-        self._number: dict[Any, int] = {}
+        self._owner: dict[MemoryRegion, npt.NDArray[numpy.int32]] = {}  # 1 + number of the tile; 0: not written
+        self._tiles: list[Storage] = []
+        self._number: dict[Storage, int] = {}
 
-    def add(self, storage: Any) -> None:
+    def add(self, storage: Storage) -> None:
         """Adds a tile with an address; later tiles may reuse its bytes."""
         self._tiles.append(storage)
         self._number[storage] = len(self._tiles)
 
-    def note(self, instruction: Any) -> None:
+    def note(self, instruction: Instruction) -> None:
         """Raises KernelError when the instruction reads a tile whose bytes another tile has overwritten."""
         if not self._tiles:
             return
@@ -46,7 +51,7 @@ class Tenancy:
             if number is not None:
                 self._bytes(view)[...] = number
 
-    def _bytes(self, view: NkiTensor) -> numpy.ndarray:
+    def _bytes(self, view: NkiTensor) -> npt.NDArray[numpy.int32]:
         """The owners of the bytes from the view's first to its last, in all its quadrants."""
         region, storage = view.buffer, view.storage
         if region not in self._owner:
