@@ -58,8 +58,8 @@ static int access_register(void* context, unsigned code, uint32_t bar, uint64_t 
     const struct neuron_device_info* info = &self(context)->info;
     if (bar != 0 || offset % 4 != 0 || offset >= info->bar_size[0]) return -EINVAL;
     const uint64_t address = info->bar_address[0] + offset;
-    struct neuron_bar_access one = {0, &address, value, 1};
-    return request(context, code, &one);
+    struct neuron_bar_access access = {0, &address, value, 1};
+    return request(context, code, &access);
 }
 
 static int bar_read32(void* context, uint32_t bar, uint64_t offset, uint32_t* value) {
@@ -164,9 +164,9 @@ static int find_block(void* context, const trn_kernel_ring* r, uint64_t base, ui
     const uint64_t size = (uint64_t)length * DESCRIPTOR_BYTES;
     if (*block != NULL && (*block)->size >= size) return 0;
     struct neuron_memory* memory = &self(context)->memory;
-    const struct neuron_block* from = trn_neuron_find(memory, base, size);
-    if (from == NULL) return -EINVAL;
-    return trn_neuron_alloc(memory, r->core, from->stack, size, PAGE, block);
+    const struct neuron_block* source = trn_neuron_find(memory, base, size);
+    if (source == NULL) return -EINVAL;
+    return trn_neuron_alloc(memory, r->core, source->stack, size, PAGE, block);
 }
 
 static int put_descriptors(void* context, uint64_t base, uint32_t length,
@@ -225,43 +225,43 @@ static const trn_kernel_driver kernel_driver = {.reset = reset,
 /* ---- opening ---- */
 
 static void close_transport(void* context) {
-    struct context* at = context;
-    trn_neuron_free_all(&at->memory);
-    if (at->config >= 0) close(at->config);
-    if (at->memory.file >= 0) close(at->memory.file);
-    free(at);
+    struct context* state = context;
+    trn_neuron_free_all(&state->memory);
+    if (state->config >= 0) close(state->config);
+    if (state->memory.file >= 0) close(state->memory.file);
+    free(state);
 }
 
-static int open_device(struct context* at, unsigned number) {
+static int open_device(struct context* context, unsigned number) {
     char path[96];
     snprintf(path, sizeof path, "/dev/neuron%u", number);
-    at->memory.file = open(path, O_RDWR | O_CLOEXEC);
-    if (at->memory.file < 0) return -errno;
-    int error = request(at, NEURON_DEVICE_INFO, &at->info);
-    struct neuron_function_address where = {.device = 0};
-    if (error == 0) error = request(at, NEURON_FUNCTION_ADDRESS, &where);
+    context->memory.file = open(path, O_RDWR | O_CLOEXEC);
+    if (context->memory.file < 0) return -errno;
+    int error = request(context, NEURON_DEVICE_INFO, &context->info);
+    struct neuron_function_address function = {.device = 0};
+    if (error == 0) error = request(context, NEURON_FUNCTION_ADDRESS, &function);
     if (error != 0) return error;
-    snprintf(at->folder, sizeof at->folder, TRN_SYSFS_DEVICES "/%04x:%02x:%02x.%x", where.domain,
-             where.bus, where.slot, where.function);
-    snprintf(path, sizeof path, "%s/config", at->folder);
-    at->config = open(path, O_RDWR | O_CLOEXEC);
-    return at->config < 0 ? -errno : 0;
+    snprintf(context->folder, sizeof context->folder, TRN_SYSFS_DEVICES "/%04x:%02x:%02x.%x",
+             function.domain, function.bus, function.slot, function.function);
+    snprintf(path, sizeof path, "%s/config", context->folder);
+    context->config = open(path, O_RDWR | O_CLOEXEC);
+    return context->config < 0 ? -errno : 0;
 }
 
 int trn_neuron_transport(unsigned number, trn_transport* transport, char* why, size_t why_size) {
-    struct context* at = calloc(1, sizeof *at);
-    if (at == NULL) return -ENOMEM;
-    at->config = at->memory.file = -1;
-    snprintf(at->name, sizeof at->name, "/dev/neuron%u", number);
-    const int error = open_device(at, number);
+    struct context* context = calloc(1, sizeof *context);
+    if (context == NULL) return -ENOMEM;
+    context->config = context->memory.file = -1;
+    snprintf(context->name, sizeof context->name, "/dev/neuron%u", number);
+    const int error = open_device(context, number);
     if (error != 0) {
-        if (why_size > 0) snprintf(why, why_size, "%s: %s", at->name, strerror(-error));
-        close_transport(at);
+        if (why_size > 0) snprintf(why, why_size, "%s: %s", context->name, strerror(-error));
+        close_transport(context);
         return error;
     }
     *transport = (trn_transport){
-        .context = at,
-        .name = at->name,
+        .context = context,
+        .name = context->name,
         .timeout_scale = TRN_WALL_CLOCK_SCALE,
         .bar_size = bar_size,
         .bar_read32 = bar_read32,

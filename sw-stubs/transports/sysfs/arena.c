@@ -43,8 +43,8 @@ static int physical_address(const void* host, uint64_t* address) {
     uint64_t entry = 0;
     const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (file < 0) return -errno;
-    const off_t at = (off_t)((uintptr_t)host / page * sizeof entry);
-    const int read = pread(file, &entry, sizeof entry, at) == sizeof entry;
+    const off_t offset = (off_t)((uintptr_t)host / page * sizeof entry);
+    const int read = pread(file, &entry, sizeof entry, offset) == sizeof entry;
     close(file);
     const uint64_t frame = entry & ((UINT64_C(1) << 55) - 1);
     if (!read || frame == 0) return -EPERM;
@@ -78,18 +78,19 @@ static int add_page(trn_arena* arena, unsigned size_log2) {
     return 0;
 }
 
-static int take(struct huge_page* from, uint64_t size, trn_dma_memory* memory) {
-    for (struct extent* at = from->first; at != NULL; at = at->next) {
-        if (at->used || at->size < size) continue;
-        if (at->size > size) {
+static int take(struct huge_page* owner, uint64_t size, trn_dma_memory* memory) {
+    for (struct extent* extent = owner->first; extent != NULL; extent = extent->next) {
+        if (extent->used || extent->size < size) continue;
+        if (extent->size > size) {
             struct extent* rest = calloc(1, sizeof *rest);
             if (rest == NULL) return 0;
-            *rest = (struct extent){at->next, at->offset + size, at->size - size, 0};
-            at->next = rest;
-            at->size = size;
+            *rest = (struct extent){extent->next, extent->offset + size, extent->size - size, 0};
+            extent->next = rest;
+            extent->size = size;
         }
-        at->used = 1;
-        *memory = (trn_dma_memory){from->host + at->offset, from->iova + at->offset, size};
+        extent->used = 1;
+        *memory =
+            (trn_dma_memory){owner->host + extent->offset, owner->iova + extent->offset, size};
         memset(memory->host, 0, size);
         return 1;
     }
@@ -99,8 +100,8 @@ static int take(struct huge_page* from, uint64_t size, trn_dma_memory* memory) {
 int trn_arena_alloc(trn_arena* arena, uint64_t size, trn_dma_memory* memory) {
     if (size == 0 || size > UINT64_C(1) << 30) return -ENOMEM;
     size = (size + page - 1) / page * page;
-    for (struct huge_page* at = arena->pages; at != NULL; at = at->next)
-        if (take(at, size, memory)) return 0;
+    for (struct huge_page* owner = arena->pages; owner != NULL; owner = owner->next)
+        if (take(owner, size, memory)) return 0;
     int error = add_page(arena, 30);
     if (error == -ENOMEM && size <= UINT64_C(1) << 21) error = add_page(arena, 21);
     if (error != 0) return error;
@@ -108,18 +109,18 @@ int trn_arena_alloc(trn_arena* arena, uint64_t size, trn_dma_memory* memory) {
 }
 
 void trn_arena_free(trn_arena* arena, const trn_dma_memory* memory) {
-    for (struct huge_page* in = arena->pages; in != NULL; in = in->next) {
-        if (memory->iova < in->iova || memory->iova - in->iova >= in->size) continue;
-        for (struct extent* at = in->first; at != NULL; at = at->next)
-            if (at->offset == memory->iova - in->iova) at->used = 0;
-        for (struct extent* at = in->first; at != NULL && at->next != NULL;) {
-            struct extent* next = at->next;
-            if (at->used || next->used) {
-                at = next;
+    for (struct huge_page* owner = arena->pages; owner != NULL; owner = owner->next) {
+        if (memory->iova < owner->iova || memory->iova - owner->iova >= owner->size) continue;
+        for (struct extent* extent = owner->first; extent != NULL; extent = extent->next)
+            if (extent->offset == memory->iova - owner->iova) extent->used = 0;
+        for (struct extent* extent = owner->first; extent != NULL && extent->next != NULL;) {
+            struct extent* next = extent->next;
+            if (extent->used || next->used) {
+                extent = next;
                 continue;
             }
-            at->size += next->size;
-            at->next = next->next;
+            extent->size += next->size;
+            extent->next = next->next;
             free(next);
         }
     }
@@ -127,15 +128,15 @@ void trn_arena_free(trn_arena* arena, const trn_dma_memory* memory) {
 
 void trn_arena_destroy(trn_arena* arena) {
     while (arena->pages != NULL) {
-        struct huge_page* at = arena->pages;
-        arena->pages = at->next;
-        while (at->first != NULL) {
-            struct extent* freed = at->first;
-            at->first = freed->next;
+        struct huge_page* owner = arena->pages;
+        arena->pages = owner->next;
+        while (owner->first != NULL) {
+            struct extent* freed = owner->first;
+            owner->first = freed->next;
             free(freed);
         }
-        munmap(at->host, at->size);
-        free(at);
+        munmap(owner->host, owner->size);
+        free(owner);
     }
     free(arena);
 }

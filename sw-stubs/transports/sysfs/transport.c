@@ -47,8 +47,8 @@ static uint64_t window_bytes(const struct bar* bar, uint64_t number) {
 }
 
 /* Address of a BAR's byte in this process; `room`: bytes from it to the end of its window. */
-static uint8_t* locate(struct context* at, uint32_t number, uint64_t offset, uint64_t* room) {
-    struct bar* bar = number > 5 ? NULL : &at->bars[number];
+static uint8_t* locate(struct context* context, uint32_t number, uint64_t offset, uint64_t* room) {
+    struct bar* bar = number > 5 ? NULL : &context->bars[number];
     if (bar == NULL || offset >= bar->size) return NULL;
     const uint64_t window = offset / window_size;
     const uint64_t bytes = window_bytes(bar, window);
@@ -85,14 +85,15 @@ static int bar_write32(void* context, uint32_t bar, uint64_t offset, uint32_t va
 }
 
 /* Copies in aligned 8-byte words where possible, the widest access of the bus. */
-static void copy_words(volatile uint8_t* to, const volatile uint8_t* from, uint64_t count) {
+static void copy_words(volatile uint8_t* destination, const volatile uint8_t* source,
+                       uint64_t count) {
     while (count > 0) {
-        const uint64_t misaligned = ((uintptr_t)to | (uintptr_t)from) % 8;
+        const uint64_t misaligned = ((uintptr_t)destination | (uintptr_t)source) % 8;
         if (misaligned == 0 && count >= 8) {
-            *(volatile uint64_t*)to = *(const volatile uint64_t*)from;
-            to += 8, from += 8, count -= 8;
+            *(volatile uint64_t*)destination = *(const volatile uint64_t*)source;
+            destination += 8, source += 8, count -= 8;
         } else {
-            *to++ = *from++;
+            *destination++ = *source++;
             --count;
         }
     }
@@ -100,26 +101,26 @@ static void copy_words(volatile uint8_t* to, const volatile uint8_t* from, uint6
 
 static int bar_read_block(void* context, uint32_t bar, uint64_t offset, void* bytes,
                           uint64_t count) {
-    for (uint8_t* to = bytes; count > 0;) {
+    for (uint8_t* destination = bytes; count > 0;) {
         uint64_t room = 0;
-        const uint8_t* from = locate(self(context), bar, offset, &room);
-        if (from == NULL) return -EINVAL;
+        const uint8_t* source = locate(self(context), bar, offset, &room);
+        if (source == NULL) return -EINVAL;
         if (room > count) room = count;
-        copy_words(to, from, room);
-        to += room, offset += room, count -= room;
+        copy_words(destination, source, room);
+        destination += room, offset += room, count -= room;
     }
     return 0;
 }
 
 static int bar_write_block(void* context, uint32_t bar, uint64_t offset, const void* bytes,
                            uint64_t count) {
-    for (const uint8_t* from = bytes; count > 0;) {
+    for (const uint8_t* source = bytes; count > 0;) {
         uint64_t room = 0;
-        uint8_t* to = locate(self(context), bar, offset, &room);
-        if (to == NULL) return -EINVAL;
+        uint8_t* destination = locate(self(context), bar, offset, &room);
+        if (destination == NULL) return -EINVAL;
         if (room > count) room = count;
-        copy_words(to, from, room);
-        from += room, offset += room, count -= room;
+        copy_words(destination, source, room);
+        source += room, offset += room, count -= room;
     }
     return 0;
 }
@@ -158,9 +159,9 @@ static void dma_free(void* context, const trn_dma_memory* memory) {
     trn_arena_free(self(context)->arena, memory);
 }
 
-static int put(const struct context* at, const char* file, const char* text) {
+static int put(const struct context* context, const char* file, const char* text) {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", at->folder, file);
+    snprintf(path, sizeof path, "%s/%s", context->folder, file);
     const int out = open(path, O_WRONLY | O_CLOEXEC);
     if (out < 0) return -errno;
     const int error = write(out, text, strlen(text)) < 0 ? -errno : 0;
@@ -173,24 +174,24 @@ static int function_reset(void* context) {
 }
 
 static void close_transport(void* context) {
-    struct context* at = context;
-    for (struct bar* bar = at->bars; bar < at->bars + 6; ++bar) {
+    struct context* state = context;
+    for (struct bar* bar = state->bars; bar < state->bars + 6; ++bar) {
         for (uint64_t w = 0; bar->windows != NULL && w * window_size < bar->size; ++w)
             if (bar->windows[w] != NULL) munmap(bar->windows[w], window_bytes(bar, w));
         free(bar->windows);
         if (bar->file >= 0) close(bar->file);
     }
-    if (at->arena != NULL) trn_arena_destroy(at->arena);
-    if (at->config >= 0) close(at->config);
-    free(at);
+    if (state->arena != NULL) trn_arena_destroy(state->arena);
+    if (state->config >= 0) close(state->config);
+    free(state);
 }
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static int open_bar(struct context* at, int number, uint64_t size) {
+static int open_bar(struct context* context, int number, uint64_t size) {
     char path[128];
-    struct bar* bar = &at->bars[number];
-    snprintf(path, sizeof path, "%s/resource%d", at->folder, number);
+    struct bar* bar = &context->bars[number];
+    snprintf(path, sizeof path, "%s/resource%d", context->folder, number);
     bar->file = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
     if (bar->file < 0) return -errno;
     bar->windows = calloc((size + window_size - 1) / window_size, sizeof *bar->windows);
@@ -199,9 +200,9 @@ static int open_bar(struct context* at, int number, uint64_t size) {
 }
 
 /* The kernel's table of BARs: a line each with first address, last address and flags. */
-static int open_bars(struct context* at) {
+static int open_bars(struct context* context) {
     char path[128];
-    snprintf(path, sizeof path, "%s/resource", at->folder);
+    snprintf(path, sizeof path, "%s/resource", context->folder);
     FILE* table = fopen(path, "re");
     if (table == NULL) return -errno;
     int error = 0;
@@ -210,39 +211,41 @@ static int open_bars(struct context* at) {
         const unsigned long long is_memory = 0x200;
         if (fscanf(table, "%llx %llx %llx", &first, &last, &flags) != 3) error = -EIO;
         if (error == 0 && (flags & is_memory) != 0 && first != 0)
-            error = open_bar(at, number, last - first + 1);
+            error = open_bar(context, number, last - first + 1);
     }
     fclose(table);
     return error;
 }
 
-static int failed(struct context* at, int error, char* why, size_t why_size,
+static int failed(struct context* context, int error, char* why, size_t why_size,
                   const char* operation) {
-    if (why_size > 0) snprintf(why, why_size, "%s: %s: %s", at->name, operation, strerror(-error));
-    close_transport(at);
+    if (why_size > 0)
+        snprintf(why, why_size, "%s: %s: %s", context->name, operation, strerror(-error));
+    close_transport(context);
     return error;
 }
 
 int trn_sysfs_transport(const char* function, trn_transport* transport, char* why,
                         size_t why_size) {
-    struct context* at = calloc(1, sizeof *at);
-    if (at == NULL) return -ENOMEM;
-    for (int i = 0; i < 6; ++i) at->bars[i].file = -1;
+    struct context* context = calloc(1, sizeof *context);
+    if (context == NULL) return -ENOMEM;
+    for (int i = 0; i < 6; ++i) context->bars[i].file = -1;
     char path[128];
-    snprintf(at->name, sizeof at->name, "sysfs %s", function);
-    snprintf(at->folder, sizeof at->folder, TRN_SYSFS_DEVICES "/%s", function);
-    snprintf(path, sizeof path, "%s/config", at->folder);
-    at->config = open(path, O_RDWR | O_CLOEXEC);
-    if (at->config < 0) return failed(at, -errno, why, why_size, "no configuration space");
-    int error = put(at, "enable", "1");
-    if (error != 0) return failed(at, error, why, why_size, "cannot be enabled");
-    error = open_bars(at);
-    if (error != 0) return failed(at, error, why, why_size, "its BARs cannot be opened");
-    at->arena = trn_arena_create();
-    if (at->arena == NULL) return failed(at, -ENOMEM, why, why_size, "no memory");
+    snprintf(context->name, sizeof context->name, "sysfs %s", function);
+    snprintf(context->folder, sizeof context->folder, TRN_SYSFS_DEVICES "/%s", function);
+    snprintf(path, sizeof path, "%s/config", context->folder);
+    context->config = open(path, O_RDWR | O_CLOEXEC);
+    if (context->config < 0)
+        return failed(context, -errno, why, why_size, "no configuration space");
+    int error = put(context, "enable", "1");
+    if (error != 0) return failed(context, error, why, why_size, "cannot be enabled");
+    error = open_bars(context);
+    if (error != 0) return failed(context, error, why, why_size, "its BARs cannot be opened");
+    context->arena = trn_arena_create();
+    if (context->arena == NULL) return failed(context, -ENOMEM, why, why_size, "no memory");
     *transport = (trn_transport){
-        .context = at,
-        .name = at->name,
+        .context = context,
+        .name = context->name,
         .timeout_scale = TRN_WALL_CLOCK_SCALE,
         .bar_size = bar_size,
         .bar_read32 = bar_read32,
@@ -267,10 +270,10 @@ static unsigned read_id(const char* function, const char* file) {
     char path[128];
     unsigned value = 0;
     snprintf(path, sizeof path, TRN_SYSFS_DEVICES "/%s/%s", function, file);
-    FILE* in = fopen(path, "re");
-    if (in == NULL) return 0;
-    if (fscanf(in, "%x", &value) != 1) value = 0;
-    fclose(in);
+    FILE* input = fopen(path, "re");
+    if (input == NULL) return 0;
+    if (fscanf(input, "%x", &value) != 1) value = 0;
+    fclose(input);
     return value;
 }
 
@@ -284,10 +287,10 @@ int trn_sysfs_find(uint16_t vendor_id, trn_sysfs_function* functions, int room) 
         const char* name = names[i]->d_name;
         if (strlen(name) < sizeof functions->name && read_id(name, "vendor") == vendor_id) {
             if (found < room) {
-                trn_sysfs_function* one = &functions[found];
-                snprintf(one->name, sizeof one->name, "%.15s", name);
-                one->vendor_id = vendor_id;
-                one->device_id = (uint16_t)read_id(name, "device");
+                trn_sysfs_function* entry = &functions[found];
+                snprintf(entry->name, sizeof entry->name, "%.15s", name);
+                entry->vendor_id = vendor_id;
+                entry->device_id = (uint16_t)read_id(name, "device");
             }
             ++found;
         }

@@ -79,10 +79,10 @@ static int config_write(void* context, uint32_t offset, uint32_t width, uint32_t
 }
 
 static int dma_alloc(void* context, uint64_t size, trn_dma_memory* memory) {
-    struct context* at = self(context);
-    const int error = trn_vfio_user_dma_alloc(at->client, size, at->next_iova, memory);
-    if (error == 0) at->next_iova += memory->size + page; /* a hole, to detect overruns */
-    if (error == -ETIMEDOUT) at->next_iova += size / page * page + 2 * page; /* may be mapped */
+    struct context* state = self(context);
+    const int error = trn_vfio_user_dma_alloc(state->client, size, state->next_iova, memory);
+    if (error == 0) state->next_iova += memory->size + page; /* a hole, to detect overruns */
+    if (error == -ETIMEDOUT) state->next_iova += size / page * page + 2 * page; /* may be mapped */
     return error;
 }
 
@@ -116,13 +116,13 @@ static int wait(void* context, uint64_t nanoseconds) {
     }
     const uint64_t end = wall_nanoseconds() + nanoseconds;
     for (;;) { /* serve the device's accesses to host memory */
-        const uint64_t at = wall_nanoseconds();
-        const uint64_t left = at < end ? (end - at) / 1000000 : 0;
+        const uint64_t current = wall_nanoseconds();
+        const uint64_t left = current < end ? (end - current) / 1000000 : 0;
         const int served = trn_vfio_user_serve(client(context), left < 100 ? (uint32_t)left : 100);
         if (served < 0) return -ENODEV;
         if (wall_nanoseconds() >= end) return 0;
         if (left == 0) { /* less than poll()'s unit of 1 ms is left */
-            const struct timespec rest = {0, (long)(end - at)};
+            const struct timespec rest = {0, (long)(end - current)};
             nanosleep(&rest, NULL);
         }
     }

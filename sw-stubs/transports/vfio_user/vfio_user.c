@@ -74,13 +74,14 @@ static int lost(trn_vfio_user* c, const char* operation) {
 
 /* ---- receiving ---- */
 
-static void take_fd(trn_vfio_user* c, struct msghdr* from) {
-    for (struct cmsghdr* at = CMSG_FIRSTHDR(from); at != NULL; at = CMSG_NXTHDR(from, at)) {
-        if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
-        const size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+static void take_fd(trn_vfio_user* c, struct msghdr* message) {
+    for (struct cmsghdr* header = CMSG_FIRSTHDR(message); header != NULL;
+         header = CMSG_NXTHDR(message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t i = 0; i < count; ++i) {
             int fd;
-            memcpy(&fd, CMSG_DATA(at) + i * sizeof fd, sizeof fd);
+            memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
             if (c->fd >= 0) close(c->fd);
             c->fd = fd;
         }
@@ -111,14 +112,14 @@ static int receive(trn_vfio_user* c, int flags) {
         char bytes[CMSG_SPACE(VU_MAX_FDS * sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct msghdr from = {.msg_iov = &room,
-                          .msg_iovlen = 1,
-                          .msg_control = control.bytes,
-                          .msg_controllen = sizeof control.bytes};
-    const ssize_t got = recvmsg(c->socket, &from, MSG_CMSG_CLOEXEC | flags);
+    struct msghdr message = {.msg_iov = &room,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    const ssize_t got = recvmsg(c->socket, &message, MSG_CMSG_CLOEXEC | flags);
     if (got > 0) {
         c->end += (size_t)got;
-        if (from.msg_controllen > 0) take_fd(c, &from);
+        if (message.msg_controllen > 0) take_fd(c, &message);
         return 1;
     }
     if (got == 0 || errno == ECONNRESET) return lost(c, "the server closed the connection");
@@ -149,19 +150,19 @@ static int send_message(trn_vfio_user* c, struct iovec* parts, int count, const 
         char bytes[CMSG_SPACE(VU_MAX_FDS * sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct msghdr to = {.msg_iov = parts, .msg_iovlen = (size_t)count};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
     if (fd_count > 0) {
-        to.msg_control = control.bytes;
-        to.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
-        struct cmsghdr* at = CMSG_FIRSTHDR(&to);
-        at->cmsg_level = SOL_SOCKET;
-        at->cmsg_type = SCM_RIGHTS;
-        at->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
-        memcpy(CMSG_DATA(at), fds, fd_count * sizeof(int));
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
+        struct cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+        memcpy(CMSG_DATA(header), fds, fd_count * sizeof(int));
     }
     const uint64_t deadline = milliseconds() + c->timeout_ms;
     for (;;) {
-        const ssize_t done = sendmsg(c->socket, &to, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t done = sendmsg(c->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (done < 0 && errno == EAGAIN) {
             const int may_read = 2 * (size_t)VU_MAX_MESSAGE > c->end;
             struct pollfd wait = {c->socket, (short)(may_read ? POLLIN | POLLOUT : POLLOUT), 0};
@@ -176,17 +177,17 @@ static int send_message(trn_vfio_user* c, struct iovec* parts, int count, const 
         }
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return lost(c, "the server closed the connection");
-        to.msg_control = NULL;
-        to.msg_controllen = 0;
+        message.msg_control = NULL;
+        message.msg_controllen = 0;
         size_t sent = (size_t)done;
-        while (to.msg_iovlen > 0 && sent >= to.msg_iov->iov_len) {
-            sent -= to.msg_iov->iov_len;
-            ++to.msg_iov;
-            --to.msg_iovlen;
+        while (message.msg_iovlen > 0 && sent >= message.msg_iov->iov_len) {
+            sent -= message.msg_iov->iov_len;
+            ++message.msg_iov;
+            --message.msg_iovlen;
         }
-        if (to.msg_iovlen == 0) return 0;
-        to.msg_iov->iov_base = (char*)to.msg_iov->iov_base + sent;
-        to.msg_iov->iov_len -= sent;
+        if (message.msg_iovlen == 0) return 0;
+        message.msg_iov->iov_base = (char*)message.msg_iov->iov_base + sent;
+        message.msg_iov->iov_len -= sent;
     }
 }
 
@@ -194,9 +195,10 @@ static int send_message(trn_vfio_user* c, struct iovec* parts, int count, const 
 
 static uint8_t* host_bytes(trn_vfio_user* c, uint64_t iova, uint64_t count) {
     for (size_t i = 0; i < c->memory_count; ++i) {
-        const trn_dma_memory* at = &c->memory[i];
-        if (iova >= at->iova && count <= at->size && iova - at->iova <= at->size - count)
-            return (uint8_t*)at->host + (iova - at->iova);
+        const trn_dma_memory* memory = &c->memory[i];
+        if (iova >= memory->iova && count <= memory->size &&
+            iova - memory->iova <= memory->size - count)
+            return (uint8_t*)memory->host + (iova - memory->iova);
     }
     return NULL;
 }
@@ -322,11 +324,11 @@ static int connect_socket(trn_vfio_user* c, const char* path) {
 static const char* json_value(const char* json, const char* key) {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\"", key);
-    const char* at = strstr(json, quoted);
-    if (at == NULL) return NULL;
-    at += strlen(quoted);
-    while (*at == ' ' || *at == ':') ++at;
-    return at;
+    const char* value = strstr(json, quoted);
+    if (value == NULL) return NULL;
+    value += strlen(quoted);
+    while (*value == ' ' || *value == ':') ++value;
+    return value;
 }
 
 /* An error reply to the version request may have {"error": "message"}. */
@@ -335,12 +337,12 @@ static int explain_refusal(trn_vfio_user* c, int error, const struct incoming* r
     if (reply->size > 0 && reply->payload[reply->size - 1] == 0) {
         const char* said = json_value((const char*)reply->payload, "error");
         if (said != NULL && *said == '"') snprintf(text, sizeof text, "%s", said + 1);
-        for (char* at = text; *at != 0; ++at) {
-            if (*at == '\\' && at[1] != 0)
-                memmove(at, at + 1, strlen(at));
-            else if (*at == '"')
-                *at = 0;
-            if (*at == 0) break;
+        for (char* character = text; *character != 0; ++character) {
+            if (*character == '\\' && character[1] != 0)
+                memmove(character, character + 1, strlen(character));
+            else if (*character == '"')
+                *character = 0;
+            if (*character == 0) break;
         }
     }
     return fail(c, error, "the server refuses us: %s", *text != 0 ? text : strerror(-error));
@@ -441,12 +443,12 @@ int trn_vfio_user_socket(const trn_vfio_user* c) {
 static size_t find_sparse(const struct incoming* reply, size_t first,
                           struct vfio_region_info_cap_sparse_mmap* sparse) {
     enum { MAX_CAPABILITIES = 8 };
-    size_t at = first;
-    for (int seen = 0; at != 0 && seen < MAX_CAPABILITIES; ++seen) {
-        if (at > reply->size || reply->size - at < sizeof *sparse) return 0;
-        memcpy(sparse, reply->payload + at, sizeof *sparse);
-        if (sparse->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP) return at;
-        at = sparse->header.next;
+    size_t offset = first;
+    for (int seen = 0; offset != 0 && seen < MAX_CAPABILITIES; ++seen) {
+        if (offset > reply->size || reply->size - offset < sizeof *sparse) return 0;
+        memcpy(sparse, reply->payload + offset, sizeof *sparse);
+        if (sparse->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP) return offset;
+        offset = sparse->header.next;
     }
     return 0;
 }
@@ -460,14 +462,14 @@ static void take_areas(struct region* region, const struct incoming* reply,
         region->info.areas[0] = (trn_vfio_user_area){0, info->size};
         return;
     }
-    size_t at = find_sparse(reply, info->cap_offset, &sparse);
-    if (at == 0) return;
-    at += sizeof sparse;
+    size_t offset = find_sparse(reply, info->cap_offset, &sparse);
+    if (offset == 0) return;
+    offset += sizeof sparse;
     for (uint32_t i = 0; i < sparse.nr_areas && i < TRN_VFIO_USER_MAX_AREAS; ++i) {
-        if (reply->size - at < sizeof(trn_vfio_user_area)) return;
-        memcpy(&region->info.areas[i], reply->payload + at, sizeof(trn_vfio_user_area));
+        if (reply->size - offset < sizeof(trn_vfio_user_area)) return;
+        memcpy(&region->info.areas[i], reply->payload + offset, sizeof(trn_vfio_user_area));
         region->info.area_count = i + 1;
-        at += sizeof(trn_vfio_user_area);
+        offset += sizeof(trn_vfio_user_area);
     }
 }
 
@@ -521,10 +523,10 @@ int trn_vfio_user_region_map(trn_vfio_user* c, uint32_t index, uint64_t offset, 
         if (offset > UINT64_MAX - region->fd_offset ||
             !file_has(region->fd, region->fd_offset + offset, size))
             return fail(c, -EINVAL, "the server's file is shorter than its region %u", index);
-        void* at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region->fd,
-                        (off_t)(region->fd_offset + offset));
-        if (at == MAP_FAILED) return fail(c, -errno, "mmap: %s", strerror(errno));
-        *host = at;
+        void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            region->fd, (off_t)(region->fd_offset + offset));
+        if (mapped == MAP_FAILED) return fail(c, -errno, "mmap: %s", strerror(errno));
+        *host = mapped;
         return 0;
     }
     return fail(c, -ENOTSUP, "the server offers no mapping of region %u there", index);
@@ -541,15 +543,15 @@ int trn_vfio_user_read(trn_vfio_user* c, uint32_t region, uint64_t offset, void*
                        uint64_t count) {
     for (uint64_t done = 0; done < count;) {
         const uint64_t left = count - done;
-        const uint32_t here = left < c->max_transfer ? (uint32_t)left : c->max_transfer;
-        const struct vu_region_access access = {offset + done, region, here};
+        const uint32_t part = left < c->max_transfer ? (uint32_t)left : c->max_transfer;
+        const struct vu_region_access access = {offset + done, region, part};
         const struct request request = {
             .command = VU_REGION_READ, .fixed = &access, .fixed_size = sizeof access};
         struct incoming reply;
-        const int error = request_reply(c, &request, &reply, sizeof access + here, "read");
+        const int error = request_reply(c, &request, &reply, sizeof access + part, "read");
         if (error != 0) return error;
-        memcpy((uint8_t*)bytes + done, reply.payload + sizeof access, here);
-        done += here;
+        memcpy((uint8_t*)bytes + done, reply.payload + sizeof access, part);
+        done += part;
     }
     return 0;
 }
@@ -558,18 +560,18 @@ static int write_region(trn_vfio_user* c, uint32_t region, uint64_t offset, cons
                         uint64_t count, int posted) {
     for (uint64_t done = 0; done < count;) {
         const uint64_t left = count - done;
-        const uint32_t here = left < c->max_transfer ? (uint32_t)left : c->max_transfer;
-        const struct vu_region_access access = {offset + done, region, here};
+        const uint32_t part = left < c->max_transfer ? (uint32_t)left : c->max_transfer;
+        const struct vu_region_access access = {offset + done, region, part};
         const struct request request = {.command = VU_REGION_WRITE,
                                         .fixed = &access,
                                         .fixed_size = sizeof access,
                                         .data = (const uint8_t*)bytes + done,
-                                        .data_size = here,
+                                        .data_size = part,
                                         .no_reply = posted};
         struct incoming reply = {.size = 0};
         const int error = request_reply(c, &request, &reply, 0, "write");
         if (error != 0) return error;
-        done += here;
+        done += part;
     }
     return 0;
 }
@@ -670,22 +672,22 @@ int trn_vfio_user_interrupt_count(trn_vfio_user* c, uint32_t* count) {
 int trn_vfio_user_interrupts(trn_vfio_user* c, uint32_t first, uint32_t count,
                              const int* eventfds) {
     for (uint32_t done = 0; done < count;) {
-        const uint32_t here = count - done < VU_MAX_FDS ? count - done : VU_MAX_FDS;
+        const uint32_t part = count - done < VU_MAX_FDS ? count - done : VU_MAX_FDS;
         const struct vfio_irq_set set = {
             .argsz = sizeof set,
             .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
             .index = VFIO_PCI_MSIX_IRQ_INDEX,
             .start = first + done,
-            .count = here};
+            .count = part};
         const struct request request = {.command = VU_SET_IRQS,
                                         .fixed = &set,
                                         .fixed_size = sizeof set,
                                         .fds = eventfds != NULL ? eventfds + done : NULL,
-                                        .fd_count = eventfds != NULL ? here : 0};
+                                        .fd_count = eventfds != NULL ? part : 0};
         struct incoming reply;
         const int error = request_reply(c, &request, &reply, 0, "set interrupts");
         if (error != 0) return error;
-        done += here;
+        done += part;
     }
     return 0;
 }
@@ -714,10 +716,10 @@ int trn_vfio_user_now(trn_vfio_user* c, uint64_t* nanoseconds) {
 int trn_vfio_user_wait(trn_vfio_user* c, uint64_t nanoseconds, uint64_t* now) {
     const uint64_t step = 1000000;
     do {
-        const uint64_t here = nanoseconds < step ? nanoseconds : step;
-        const int error = time_request(c, VU_TRN_WAIT, here, now);
+        const uint64_t part = nanoseconds < step ? nanoseconds : step;
+        const int error = time_request(c, VU_TRN_WAIT, part, now);
         if (error != 0) return error;
-        nanoseconds -= here;
+        nanoseconds -= part;
     } while (nanoseconds > 0);
     return 0;
 }
