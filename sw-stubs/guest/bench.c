@@ -25,32 +25,33 @@ static double median(double* runs) {
 }
 
 /* Microseconds of a register read; negative when one fails. */
-static double read_cost(const trn_transport* over, uint64_t offset) {
+static double read_cost(const trn_transport* transport, uint64_t offset) {
     uint32_t value;
     int error = 0;
     const double start = seconds_now();
-    for (int i = 0; i < READS; ++i) error |= over->bar_read32(over->context, 0, offset, &value);
+    for (int i = 0; i < READS; ++i)
+        error |= transport->bar_read32(transport->context, 0, offset, &value);
     return error ? -1 : (seconds_now() - start) / READS * 1e6;
 }
 
 /* Measures the device and the peer alternately, so that other load affects both equally. */
-static bool reads(const struct subject* at) {
+static bool reads(const struct subject* subject) {
     const uint64_t misc_ram = 0x6c84000;
     trn_sysfs_function found[1];
     trn_transport peer;
     char why[160] = "";
     const bool has_peer = trn_sysfs_find(PEER_VENDOR, found, 1) == 1;
     if (has_peer && trn_sysfs_transport(found[0].name, &peer, why, sizeof why) != 0)
-        return wrong(at, "bench", "the peer: %s", why);
+        return wrong(subject, "bench", "the peer: %s", why);
     double ours[ROUNDS], theirs[ROUNDS];
     bool all = true;
     for (int round = 0; round < ROUNDS; ++round) {
-        ours[round] = read_cost(&at->transport, misc_ram);
+        ours[round] = read_cost(&subject->transport, misc_ram);
         theirs[round] = has_peer ? read_cost(&peer, 0) : 0;
         all = all && ours[round] >= 0 && theirs[round] >= 0;
     }
     if (has_peer) peer.close(peer.context);
-    if (!all) return wrong(at, "bench", "a register read failed");
+    if (!all) return wrong(subject, "bench", "a register read failed");
     row("mmio_read", median(ours), "us");
     if (has_peer) row("peer_mmio_read", median(theirs), "us");
     return true;
@@ -65,32 +66,33 @@ static int counted_write(void* context, uint32_t bar, uint64_t offset, uint32_t 
     return uncounted_write(context, bar, offset, value);
 }
 
-static bool resets(struct subject* at) {
+static bool resets(struct subject* subject) {
     const double start = seconds_now();
     writes_seen = 0;
-    if (!good(at, "bench", trn_reset_device(at->device))) return false;
+    if (!good(subject, "bench", trn_reset_device(subject->device))) return false;
     row("reset", seconds_now() - start, "s");
     row("reset_writes", (double)writes_seen, "writes");
     return true;
 }
 
-static bool copies(const struct subject* at) {
-    trn_buffer from, to;
-    if (!good(at, "bench", trn_buffer_alloc(at->device, COPY, &from)) ||
-        !good(at, "bench", trn_buffer_alloc(at->device, COPY, &to)))
+static bool copies(const struct subject* subject) {
+    trn_buffer source, destination;
+    if (!good(subject, "bench", trn_buffer_alloc(subject->device, COPY, &source)) ||
+        !good(subject, "bench", trn_buffer_alloc(subject->device, COPY, &destination)))
         return false;
-    memset(from.memory.host, 0x5a, COPY);
-    memset(to.memory.host, 0, COPY);
-    const uint64_t host = trn_buffer_address(at->device, &from, 0);
-    const uint64_t hbm = trn_hbm_address(at->device, 0, TRN_HBM_RESERVED_BYTES);
-    if (!good(at, "bench", trn_copy(at->device, 0, hbm, host, COPY))) return false; /* touch */
+    memset(source.memory.host, 0x5a, COPY);
+    memset(destination.memory.host, 0, COPY);
+    const uint64_t host = trn_buffer_address(subject->device, &source, 0);
+    const uint64_t hbm = trn_hbm_address(subject->device, 0, TRN_HBM_RESERVED_BYTES);
+    if (!good(subject, "bench", trn_copy(subject->device, 0, hbm, host, COPY)))
+        return false; /* touch */
     double rings[ROUNDS], plain[ROUNDS];
     for (int round = 0; round < ROUNDS; ++round) {
         double start = seconds_now();
-        if (!good(at, "bench", trn_copy(at->device, 0, hbm, host, COPY))) return false;
+        if (!good(subject, "bench", trn_copy(subject->device, 0, hbm, host, COPY))) return false;
         rings[round] = COPY / (seconds_now() - start) / 1e9;
         start = seconds_now();
-        memcpy(to.memory.host, from.memory.host, COPY);
+        memcpy(destination.memory.host, source.memory.host, COPY);
         plain[round] = COPY / (seconds_now() - start) / 1e9;
     }
     row("ring_copy", median(rings), "GB/s");
@@ -98,14 +100,14 @@ static bool copies(const struct subject* at) {
     return true;
 }
 
-bool measure(struct subject* at) {
+bool measure(struct subject* subject) {
     char why[160] = "";
-    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
-        return wrong(at, "open", "%s", why);
-    uncounted_write = at->transport.bar_write32;
-    at->transport.bar_write32 = counted_write;
-    at->device = trn_create(&at->transport, NULL);
-    if (at->device == NULL) return wrong(at, "open", "no memory");
-    return good(at, "bench", trn_probe(at->device)) && resets(at) && resets(at) && reads(at) &&
-           copies(at);
+    if (trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why) != 0)
+        return wrong(subject, "open", "%s", why);
+    uncounted_write = subject->transport.bar_write32;
+    subject->transport.bar_write32 = counted_write;
+    subject->device = trn_create(&subject->transport, NULL);
+    if (subject->device == NULL) return wrong(subject, "open", "no memory");
+    return good(subject, "bench", trn_probe(subject->device)) && resets(subject) &&
+           resets(subject) && reads(subject) && copies(subject);
 }

@@ -3,15 +3,15 @@
  * (contract 11), with the driver's time limits in the guest's time. */
 #include "sw-stubs/guest/program.h"
 
-static bool open_reset(struct subject* at) {
+static bool open_reset(struct subject* subject) {
     const trn_options options = {.platform = TRN_HOST_ULTRASERVER};
     char why[160] = "";
-    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
-        return wrong(at, "open", "%s", why);
-    at->device = trn_create(&at->transport, &options);
-    if (at->device == NULL) return wrong(at, "open", "no memory");
-    return good(at, "probe", trn_probe(at->device)) &&
-           good(at, "reset", trn_reset_device(at->device));
+    if (trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why) != 0)
+        return wrong(subject, "open", "%s", why);
+    subject->device = trn_create(&subject->transport, &options);
+    if (subject->device == NULL) return wrong(subject, "open", "no memory");
+    return good(subject, "probe", trn_probe(subject->device)) &&
+           good(subject, "reset", trn_reset_device(subject->device));
 }
 
 bool elect(struct subject* subjects, int count) {

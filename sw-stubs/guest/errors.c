@@ -39,8 +39,8 @@ bool enable_error_messages(void) {
     DIR* const functions = opendir(TRN_SYSFS_DEVICES);
     if (functions == NULL) return true; /* a machine without PCI */
     bool ok = true;
-    for (struct dirent* one; (one = readdir(functions)) != NULL;)
-        if (one->d_name[0] != '.') ok = enable_errors_of(one->d_name) && ok;
+    for (struct dirent* entry; (entry = readdir(functions)) != NULL;)
+        if (entry->d_name[0] != '.') ok = enable_errors_of(entry->d_name) && ok;
     closedir(functions);
     return ok;
 }

@@ -22,15 +22,16 @@ static trn_host_platform platform_of_machine(void) {
     return trn_platform_of_product(product);
 }
 
-static bool open_subject(struct subject* at) {
+static bool open_subject(struct subject* subject) {
     char why[160] = "";
-    const int error = at->via_driver
-                          ? trn_neuron_transport(at->number, &at->transport, why, sizeof why)
-                          : trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why);
-    if (error != 0) return wrong(at, "open", "%s", why);
+    const int error =
+        subject->via_driver
+            ? trn_neuron_transport(subject->number, &subject->transport, why, sizeof why)
+            : trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why);
+    if (error != 0) return wrong(subject, "open", "%s", why);
     const trn_options options = {.platform = platform_of_machine()};
-    at->device = trn_create(&at->transport, &options);
-    return at->device != NULL || wrong(at, "open", "no memory");
+    subject->device = trn_create(&subject->transport, &options);
+    return subject->device != NULL || wrong(subject, "open", "no memory");
 }
 
 /* All devices stay open until the last one is done, as with a loaded driver. */

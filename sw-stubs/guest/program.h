@@ -21,27 +21,28 @@ struct subject {
 };
 
 /* Prints one line: the device, the step and its result. (report.c) */
-void say(const struct subject* at, const char* step, const char* format, ...)
+void say(const struct subject* subject, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 /* As say, marked WRONG; returns false. */
-bool wrong(const struct subject* at, const char* step, const char* format, ...)
+bool wrong(const struct subject* subject, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Whether a call of the driver stub succeeded; prints the error otherwise. */
-bool good(const struct subject* at, const char* step, trn_status status);
+bool good(const struct subject* subject, const char* step, trn_status status);
 
 /* Sets SERR# Enable of every PCI function and bridge, as a machine's firmware does: without it no
  * error message reaches a root port. Prints each function that cannot be written (errors.c). */
 bool enable_error_messages(void);
 /* PCI capabilities, as lspci -vv walks them (capabilities.c). */
-bool walk_capabilities(const struct subject* at);
+bool walk_capabilities(const struct subject* subject);
 /* Probe, reset, firmware, copies through the host-transfer rings (check.c). */
-bool check_device(const struct subject* at);
+bool check_device(const struct subject* subject);
 /* Elects this machine's node id in its pod, together with the neighbours' machines (elect.c). */
 bool elect(struct subject* subjects, int count);
 /* Runs a program set on a core: inputs and expected outputs are "TENSOR=FILE" (run.c). */
-bool run_program(const struct subject* at, uint32_t core, const char* set, char** pairs, int count);
+bool run_program(const struct subject* subject, uint32_t core, const char* set, char** pairs,
+                 int count);
 /* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
-bool measure(struct subject* at);
+bool measure(struct subject* subject);
 
 /* Seconds of the monotonic clock. */
 double seconds_now(void);

@@ -7,32 +7,32 @@
 
 /* Output of results, and the clock of measurements. */
 
-static void line(const struct subject* at, const char* step, const char* mark, const char* format,
-                 va_list values) {
-    printf("%s %-12s %s", at->function.name, step, mark);
+static void line(const struct subject* subject, const char* step, const char* mark,
+                 const char* format, va_list values) {
+    printf("%s %-12s %s", subject->function.name, step, mark);
     vprintf(format, values);
     printf("\n");
     fflush(stdout);
 }
 
-void say(const struct subject* at, const char* step, const char* format, ...) {
+void say(const struct subject* subject, const char* step, const char* format, ...) {
     va_list values;
     va_start(values, format);
-    line(at, step, "", format, values);
+    line(subject, step, "", format, values);
     va_end(values);
 }
 
-bool wrong(const struct subject* at, const char* step, const char* format, ...) {
+bool wrong(const struct subject* subject, const char* step, const char* format, ...) {
     va_list values;
     va_start(values, format);
-    line(at, step, "WRONG: ", format, values);
+    line(subject, step, "WRONG: ", format, values);
     va_end(values);
     return false;
 }
 
-bool good(const struct subject* at, const char* step, trn_status status) {
+bool good(const struct subject* subject, const char* step, trn_status status) {
     if (status == TRN_OK) return true;
-    return wrong(at, step, "%s: %s", trn_status_text(status), trn_last_error(at->device));
+    return wrong(subject, step, "%s: %s", trn_status_text(status), trn_last_error(subject->device));
 }
 
 double seconds_now(void) {
