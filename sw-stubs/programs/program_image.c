@@ -15,8 +15,8 @@
 #define LINE_BYTES 4u
 #define FILE_NAME_BYTES 128u /* doc/models/neuron_core/sequencer.md, "Source lines" */
 
-static uint64_t aligned(uint64_t value, uint64_t to) {
-    return (value + to - 1) & ~(to - 1);
+static uint64_t aligned(uint64_t value, uint64_t unit) {
+    return (value + unit - 1) & ~(unit - 1);
 }
 
 static uint32_t pieces_of(const set_transfer* t) {
@@ -49,12 +49,13 @@ static bool has_addresses(const trn_program* program) {
 }
 
 /* The end of a loaded program's memory that overlaps these bytes; 0: there is none. */
-static uint64_t end_of_overlap(const trn_program* program, uint64_t at, uint64_t size) {
+static uint64_t end_of_overlap(const trn_program* program, uint64_t address, uint64_t size) {
     const trn_program* other = trn_program_other(program, NULL);
     for (; other; other = trn_program_other(program, other))
         for (uint32_t core = 0; core < other->set.cores; ++core) {
             const program_core* c = &other->cores[core];
-            if (c->next != c->begin && at < c->next && c->first < at + size) return c->next;
+            if (c->next != c->begin && address < c->next && c->first < address + size)
+                return c->next;
         }
     return 0;
 }
@@ -62,20 +63,20 @@ static uint64_t end_of_overlap(const trn_program* program, uint64_t at, uint64_t
 static trn_status take(trn_program* program, uint32_t core, uint64_t size, uint64_t alignment,
                        uint64_t* address) {
     program_core* c = &program->cores[program->options.memory_bytes ? 0 : core];
-    uint64_t at = aligned(c->next, alignment);
+    uint64_t start = aligned(c->next, alignment);
     if (has_addresses(program))
-        for (uint64_t end; at <= c->end && size <= c->end - at;) {
-            end = end_of_overlap(program, at, size);
+        for (uint64_t end; start <= c->end && size <= c->end - start;) {
+            end = end_of_overlap(program, start, size);
             if (end == 0) break;
-            at = aligned(end, alignment);
+            start = aligned(end, alignment);
         }
-    if (at < c->next || at > c->end || size > c->end - at)
+    if (start < c->next || start > c->end || size > c->end - start)
         return trn_fail(program->device, TRN_NO_MEMORY,
                         "the program does not fit: %llu bytes more, of %llu for core %u",
                         (unsigned long long)size, (unsigned long long)(c->end - c->begin), core);
-    if (c->next == c->begin) c->first = at;
-    *address = at;
-    c->next = at + size;
+    if (c->next == c->begin) c->first = start;
+    *address = start;
+    c->next = start + size;
     return TRN_OK;
 }
 
@@ -115,8 +116,8 @@ static trn_status count_descriptors(trn_program* program) {
 #define GATHER_ROOM 255u
 #define MAX_SHARE 16384u /* pieces of one generator, doc/dma_compute.md */
 
-static uint32_t half_at(const uint8_t* at) {
-    return at[0] | (uint32_t)at[1] << 8;
+static uint32_t half_at(const uint8_t* bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8;
 }
 
 /* Room for two commands: one in transfer, one being generated. */
@@ -181,7 +182,7 @@ static trn_status check_sum(const trn_program* program, uint32_t core) {
     return TRN_OK;
 }
 
-static void lay_out_rings(program_core* c, uint64_t* at) {
+static void lay_out_rings(program_core* c, uint64_t* offset) {
     for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
         for (uint32_t q = 0; q < RING_QUEUES; ++q) {
             program_ring* ring = &c->rings[e][q];
@@ -189,18 +190,18 @@ static void lay_out_rings(program_core* c, uint64_t* at) {
             /* One entry stays free to distinguish a full ring from an empty one. */
             ring->length = (uint32_t)aligned(ring->count + ring->generated + 1u, RING_STEP);
             if (ring->length < RING_MIN) ring->length = RING_MIN;
-            ring->m2s = aligned(*at, RING_ALIGNMENT);
+            ring->m2s = aligned(*offset, RING_ALIGNMENT);
             ring->s2m = aligned(ring->m2s + ring->length * sizeof(trn_descriptor), RING_ALIGNMENT);
-            *at = ring->s2m + ring->length * sizeof(trn_descriptor);
+            *offset = ring->s2m + ring->length * sizeof(trn_descriptor);
         }
 }
 
-static void lay_out_lines(const program_set* set, program_core* c, uint64_t* at) {
+static void lay_out_lines(const program_set* set, program_core* c, uint64_t* offset) {
     for (uint32_t e = 0; e < SET_ENGINES && set->lines; ++e) {
         if (c->stream[e] == NO_STREAM) continue;
-        c->lines_at[e] = *at;
-        *at += (uint64_t)set->streams[c->stream[e]].words * LINE_BYTES +
-               (uint64_t)set->file_count * FILE_NAME_BYTES;
+        c->lines_at[e] = *offset;
+        *offset += (uint64_t)set->streams[c->stream[e]].words * LINE_BYTES +
+                   (uint64_t)set->file_count * FILE_NAME_BYTES;
     }
 }
 
@@ -262,16 +263,16 @@ trn_status trn_program_place(trn_program* program) {
         status = check_generated(program, c);
         if (status == TRN_OK) status = check_sum(program, core);
         if (status != TRN_OK) break;
-        uint64_t at = SET_WORD_BYTES; /* the constant is first */
+        uint64_t offset = SET_WORD_BYTES; /* the constant is first */
         for (uint32_t e = 0; e < SET_ENGINES; ++e) {
             if (c->stream[e] == NO_STREAM) continue;
-            c->stream_at[e] = at;
-            at += (uint64_t)set->streams[c->stream[e]].words * SET_WORD_BYTES;
+            c->stream_at[e] = offset;
+            offset += (uint64_t)set->streams[c->stream[e]].words * SET_WORD_BYTES;
         }
-        lay_out_rings(c, &at);
-        lay_out_lines(set, c, &at);
-        c->image_bytes = at;
-        status = take(program, core, at, RING_ALIGNMENT, &c->image);
+        lay_out_rings(c, &offset);
+        lay_out_lines(set, c, &offset);
+        c->image_bytes = offset;
+        status = take(program, core, offset, RING_ALIGNMENT, &c->image);
     }
     for (uint32_t n = 0; n < set->tensor_count && status == TRN_OK; ++n)
         status = take(program, set->tensors[n].core, set->tensors[n].bytes,
@@ -325,24 +326,24 @@ static void put(program_core* c, program_ring* ring, uint64_t source, uint64_t d
     const trn_descriptor m2s =
         trn_m2s_descriptor(source, size, FIRST_PASS, is_last ? TRN_WRITE_BARRIER : 0);
     const trn_descriptor s2m = trn_s2m_descriptor(destination, size, FIRST_PASS, 0);
-    const uint64_t at = ring->filled++ * sizeof(trn_descriptor);
-    memcpy(c->bytes + ring->m2s + at, &m2s, sizeof m2s);
-    memcpy(c->bytes + ring->s2m + at, &s2m, sizeof s2m);
+    const uint64_t offset = ring->filled++ * sizeof(trn_descriptor);
+    memcpy(c->bytes + ring->m2s + offset, &m2s, sizeof m2s);
+    memcpy(c->bytes + ring->s2m + offset, &s2m, sizeof s2m);
 }
 
 static void put_rows(trn_program* program, const set_transfer* t, program_ring* ring,
                      uint32_t first, uint32_t end) {
     program_core* c = &program->cores[t->core];
     for (uint32_t row = first; row < end; ++row) {
-        const uint64_t from = side_address(program, &t->sides[0], row);
-        const uint64_t to = side_address(program, &t->sides[1], row);
+        const uint64_t source = side_address(program, &t->sides[0], row);
+        const uint64_t destination = side_address(program, &t->sides[1], row);
         for (uint32_t block = 0; block < t->blocks; ++block)
             for (uint64_t done = 0; done < t->bytes; done += TRN_DESCRIPTOR_BYTES) {
                 const uint64_t left = t->bytes - done;
                 const uint32_t size =
                     (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
-                put(c, ring, from + block * t->sides[0].block + done,
-                    to + block * t->sides[1].block + done, size,
+                put(c, ring, source + block * t->sides[0].block + done,
+                    destination + block * t->sides[1].block + done, size,
                     row + 1 == end && block + 1 == t->blocks && left == size);
             }
     }
@@ -367,13 +368,13 @@ static void put_transfer(trn_program* program, const set_transfer* t) {
 }
 
 /* Writes the lines of a stream, then the file names; long names are truncated at the front. */
-static void put_lines(const program_set* set, const set_stream* s, uint8_t* at) {
-    memcpy(at, set->lines + (uint64_t)s->first_line * LINE_BYTES, (size_t)s->words * LINE_BYTES);
-    at += (size_t)s->words * LINE_BYTES;
-    for (uint32_t f = 0; f < set->file_count; ++f, at += FILE_NAME_BYTES) {
+static void put_lines(const program_set* set, const set_stream* s, uint8_t* bytes) {
+    memcpy(bytes, set->lines + (uint64_t)s->first_line * LINE_BYTES, (size_t)s->words * LINE_BYTES);
+    bytes += (size_t)s->words * LINE_BYTES;
+    for (uint32_t f = 0; f < set->file_count; ++f, bytes += FILE_NAME_BYTES) {
         const size_t length = strlen(set->files[f]);
         const size_t kept = length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1;
-        memcpy(at, set->files[f] + length - kept, kept);
+        memcpy(bytes, set->files[f] + length - kept, kept);
     }
 }
 
@@ -400,8 +401,9 @@ static void relocate(trn_program* program, const set_relocation* r) {
     const set_stream* s = &program->set.streams[r->stream];
     program_core* c = &program->cores[s->core];
     const uint64_t value = address_of(program, r) + r->addend;
-    uint8_t* at = c->bytes + c->stream_at[s->engine] + (size_t)r->word * SET_WORD_BYTES + r->byte;
-    for (uint32_t b = 0; b < 8; ++b) at[b] = (uint8_t)(value >> 8 * b);
+    uint8_t* field =
+        c->bytes + c->stream_at[s->engine] + (size_t)r->word * SET_WORD_BYTES + r->byte;
+    for (uint32_t b = 0; b < 8; ++b) field[b] = (uint8_t)(value >> 8 * b);
 }
 
 trn_status trn_program_write_images(trn_program* program) {

@@ -104,8 +104,8 @@ static trn_status zero(trn_program* program, const set_semaphore* s) {
     const bool is_event = s->index >= SET_FIRST_EVENT;
     const uint32_t index = s->index % SET_FIRST_EVENT;
     if (program->options.control == TRN_CONTROL_BY_DMA) {
-        const uint64_t at = is_event ? SYNC(EVENT)(index) : SYNC(SEMAPHORE_SET)(index);
-        return trn_program_engine(device, core, trn_sbuf_address(device, core, CORE_SYNC + at),
+        const uint64_t offset = is_event ? SYNC(EVENT)(index) : SYNC(SEMAPHORE_SET)(index);
+        return trn_program_engine(device, core, trn_sbuf_address(device, core, CORE_SYNC + offset),
                                   &value, sizeof value);
     }
     return is_event ? trn_event_set(device, TRN_SYNC_CORE, core, index, value)
@@ -147,8 +147,8 @@ static trn_status open_notifications(trn_program* program) {
 /* Sets the address of source lines, for messages and timeline of the platform; 0: none. */
 static trn_status set_lines(trn_program* program, uint32_t core, uint32_t engine) {
     const program_core* c = &program->cores[core];
-    const uint64_t at = program->set.lines ? c->image + c->lines_at[engine] : 0;
-    const uint32_t registers[] = {(uint32_t)at, (uint32_t)(at >> 32)};
+    const uint64_t address = program->set.lines ? c->image + c->lines_at[engine] : 0;
+    const uint32_t registers[] = {(uint32_t)address, (uint32_t)(address >> 32)};
     return write_control(program, core, engine, SEQUENCER(LINES_LO), registers, 2);
 }
 
@@ -160,9 +160,10 @@ static trn_status clear_number_settings(trn_program* program, uint32_t core, uin
 
 static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t engine) {
     const program_core* c = &program->cores[core];
-    const uint64_t at = c->image + c->stream_at[engine];
-    const uint32_t registers[PROGRAM_REGISTERS] = {
-        (uint32_t)at, (uint32_t)(at >> 32), program->set.streams[c->stream[engine]].words, 0};
+    const uint64_t address = c->image + c->stream_at[engine];
+    const uint32_t registers[PROGRAM_REGISTERS] = {(uint32_t)address, (uint32_t)(address >> 32),
+                                                   program->set.streams[c->stream[engine]].words,
+                                                   0};
     trn_status status =
         write_control(program, core, engine, SEQUENCER(PROGRAM_LO), registers, PROGRAM_REGISTERS);
     if (status == TRN_OK) status = clear_number_settings(program, core, engine);
