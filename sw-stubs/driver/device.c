@@ -79,13 +79,13 @@ const char* trn_last_error(const trn_device* device) {
 }
 
 trn_status trn_transport_failed(trn_device* device, int error, const char* operation,
-                                uint64_t where) {
+                                uint64_t number) {
     trn_status status = TRN_TRANSPORT_ERROR;
     if (error == -ENODEV) status = TRN_DEVICE_GONE;
     if (error == -ETIMEDOUT) status = TRN_TIMED_OUT;
     if (error == -ENOMEM) status = TRN_NO_MEMORY;
     if (error == -ENOTSUP) status = TRN_NOT_SUPPORTED;
-    return trn_fail(device, status, "%s 0x%llx over %s: %s", operation, (unsigned long long)where,
+    return trn_fail(device, status, "%s 0x%llx over %s: %s", operation, (unsigned long long)number,
                     device->transport.name, strerror(-error));
 }
 

@@ -7,9 +7,9 @@
 #include "ring_types.h"
 #include "trn_driver.h"
 
-/* Member of a list. `from` is the pointer to the member; NULL: in no list. */
+/* Member of a list. `link` is the pointer to the member; NULL: in no list. */
 typedef struct trn_member {
-    struct trn_member *next, **from;
+    struct trn_member *next, **link;
 } trn_member;
 
 /* The device's state, and functions that the library's files share. */
@@ -79,10 +79,10 @@ trn_fail(trn_device* device, trn_status status, const char* format, ...);
 /* Refuses a call without an argument that it needs, such as the device. */
 trn_status trn_no_argument(trn_device* device);
 
-/* As trn_fail for an errno of the transport. `operation`: the failed action, `where`: its address.
- */
+/* As trn_fail for an errno of the transport. `operation`: the failed action, `number`: its address
+ * or size. */
 trn_status trn_transport_failed(trn_device* device, int error, const char* operation,
-                                uint64_t where);
+                                uint64_t number);
 
 /* Number of the BAR that has the registers. */
 uint32_t trn_register_bar(const trn_device* device);

@@ -8,8 +8,8 @@
 #define KERNEL(device, operation, ...) \
     (device)->transport.kernel->operation((device)->transport.context, __VA_ARGS__)
 
-static trn_status result(trn_device* device, int error, const char* operation, uint64_t where) {
-    return error ? trn_transport_failed(device, error, operation, where) : TRN_OK;
+static trn_status result(trn_device* device, int error, const char* operation, uint64_t number) {
+    return error ? trn_transport_failed(device, error, operation, number) : TRN_OK;
 }
 
 trn_status trn_kernel_reset(trn_device* device, uint32_t core_map) {

@@ -24,17 +24,17 @@ trn_device* trn_create(const trn_transport* transport, const trn_options* option
 
 void trn_list_add(trn_member** list, trn_member* member) {
     member->next = *list;
-    member->from = list;
-    if (member->next) member->next->from = &member->next;
+    member->link = list;
+    if (member->next) member->next->link = &member->next;
     *list = member;
 }
 
 void trn_list_remove(trn_member* member) {
-    if (!member->from) return;
-    *member->from = member->next;
-    if (member->next) member->next->from = member->from;
+    if (!member->link) return;
+    *member->link = member->next;
+    if (member->next) member->next->link = member->link;
     member->next = NULL;
-    member->from = NULL;
+    member->link = NULL;
 }
 
 /* The status of the device's last accesses ends with its handle. */
@@ -97,15 +97,15 @@ static trn_status config_write(trn_device* device, uint32_t offset, uint32_t wid
 
 /* Offset of the power management capability; 0: there is none. */
 static trn_status find_power_management(trn_device* device, uint32_t* offset) {
-    uint32_t at = 0, header = 0;
-    trn_status status = config_read(device, 0x34, 1, &at);
+    uint32_t pointer = 0, header = 0;
+    trn_status status = config_read(device, 0x34, 1, &pointer);
     for (uint32_t seen = 0; status == TRN_OK && seen < 48;
          ++seen) { /* limit of a list in 256 bytes */
-        *offset = at & 0xfc;
+        *offset = pointer & 0xfc;
         if (*offset == 0) return TRN_OK;
         status = config_read(device, *offset, 2, &header);
         if ((header & 0xff) == 0x01) return status;
-        at = header >> 8;
+        pointer = header >> 8;
     }
     *offset = 0;
     return status;

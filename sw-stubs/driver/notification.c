@@ -40,8 +40,8 @@ static void set_slot(trn_mmio* io, trn_notifier block, uint32_t number, uint32_t
     trn_mmio_write(io, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
     trn_mmio_write(io, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
     trn_mmio_write(io, registers + NOTIFIER(SLOT_SIZE)(slot), size);
-    uint16_t* on = &io->device->notifiers[block][number];
-    *on = (uint16_t)(size ? *on | 1u << slot : *on & ~(1u << slot));
+    uint16_t* enabled = &io->device->notifiers[block][number];
+    *enabled = (uint16_t)(size ? *enabled | 1u << slot : *enabled & ~(1u << slot));
 }
 
 trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t number,

@@ -276,7 +276,7 @@ enum {
     max_capabilities = 48,
 };
 
-static int find_msix(const trn_rdma_card* card, uint32_t* at) {
+static int find_msix(const trn_rdma_card* card, uint32_t* capability) {
     const trn_transport* t = card->transport;
     uint32_t next = 0;
     int error = t->config_read(t->context, capabilities, 1, &next);
@@ -284,7 +284,7 @@ static int find_msix(const trn_rdma_card* card, uint32_t* at) {
          ++seen) {
         uint32_t header = 0;
         error = t->config_read(t->context, next, 2, &header);
-        *at = next;
+        *capability = next;
         if (!error && (header & 0xff) == msix_capability) return 0;
         next = header >> 8;
     }
@@ -295,10 +295,10 @@ int trn_rdma_point_vector(trn_rdma_card* card, uint32_t vector, uint64_t bus_add
                           uint32_t data) {
     if (!card) return -EINVAL;
     const trn_transport* t = card->transport;
-    uint32_t at = 0, control = 0, table = 0;
-    int error = find_msix(card, &at);
-    if (!error) error = t->config_read(t->context, at + 2, 2, &control);
-    if (!error) error = t->config_read(t->context, at + 4, 4, &table);
+    uint32_t capability = 0, control = 0, table = 0;
+    int error = find_msix(card, &capability);
+    if (!error) error = t->config_read(t->context, capability + 2, 2, &control);
+    if (!error) error = t->config_read(t->context, capability + 4, 4, &table);
     if (error) return error;
     if (vector > (control & 0x7ff)) return -EINVAL;
     const uint32_t bar = table & 7;
@@ -309,6 +309,6 @@ int trn_rdma_point_vector(trn_rdma_card* card, uint32_t vector, uint64_t bus_add
     for (uint32_t n = 0; n < 4 && !error; ++n)
         error = t->bar_write32(t->context, bar, entry + 4 * n, words[n]);
     if (!error && !(control & msix_enable))
-        error = t->config_write(t->context, at + 2, 2, control | msix_enable);
+        error = t->config_write(t->context, capability + 2, 2, control | msix_enable);
     return error;
 }

@@ -63,11 +63,11 @@ int trn_rdma_dealloc_uar(trn_rdma_card* card, uint16_t uar) {
     return trn_rdma_execute(card, OPCODE(DEALLOC_UAR), &command, &answer);
 }
 
-int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* to,
+int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* peer,
                                    uint16_t* handle) {
-    if (!card || !to || !handle) return -EINVAL;
+    if (!card || !peer || !handle) return -EINVAL;
     rdma_entry command = {{0}}, answer;
-    memcpy(&GET(command, CREATE_AH_GID_0), to->bytes, sizeof to->bytes);
+    memcpy(&GET(command, CREATE_AH_GID_0), peer->bytes, sizeof peer->bytes);
     GET(command, CREATE_AH) = RDMA_FIELD(CREATE_AH_PD, domain);
     const int error = trn_rdma_execute(card, OPCODE(CREATE_AH), &command, &answer);
     if (!error) *handle = (uint16_t)GET_FIELD(answer, AH, NUMBER);

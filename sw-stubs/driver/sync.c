@@ -58,15 +58,15 @@ trn_status trn_semaphore_set(trn_device* device, trn_sync_block block, uint32_t 
 }
 
 trn_status trn_semaphore_increment(trn_device* device, trn_sync_block block, uint32_t number,
-                                   uint32_t index, uint32_t by) {
+                                   uint32_t index, uint32_t amount) {
     return write_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_INCREMENT)(index),
-                     by);
+                     amount);
 }
 
 trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uint32_t number,
-                                   uint32_t index, uint32_t by) {
+                                   uint32_t index, uint32_t amount) {
     return write_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_DECREMENT)(index),
-                     by);
+                     amount);
 }
 
 uint64_t trn_semaphore_address(const trn_device* device, uint32_t core, uint32_t index) {

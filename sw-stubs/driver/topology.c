@@ -91,10 +91,10 @@ trn_status trn_get_topology(trn_device* device, trn_topology* topology) {
 
 /* Decision 0009: bit 63, the window in 62:61, then rack, server and chip above the chip's own 48.
  */
-uint64_t trn_remote_address(const trn_place* at, uint32_t window, uint64_t address) {
-    if (!at) return 0;
-    return UINT64_C(1) << 63 | (uint64_t)(window & 3) << 61 | (uint64_t)(at->rack & 1) << 60 |
-           (uint64_t)(at->server & 31) << 55 | (uint64_t)(at->chip & 15) << 51 | address;
+uint64_t trn_remote_address(const trn_place* place, uint32_t window, uint64_t address) {
+    if (!place) return 0;
+    return UINT64_C(1) << 63 | (uint64_t)(window & 3) << 61 | (uint64_t)(place->rack & 1) << 60 |
+           (uint64_t)(place->server & 31) << 55 | (uint64_t)(place->chip & 15) << 51 | address;
 }
 
 const char* trn_link_fault_text(trn_link_fault fault) {

@@ -103,14 +103,14 @@ static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer*
     const uint64_t first = copy->host + done;
     const uint64_t max = (first / PAGE + BATCH_PAGES) * PAGE - first;
     const uint64_t bytes = copy->size - done < max ? copy->size - done : max;
-    for (uint64_t at = done; at < done + bytes;) {
-        const uint64_t run = TRN_DESCRIPTOR_BYTES - (copy->host + at) % PAGE;
-        const uint64_t left = done + bytes - at;
+    for (uint64_t position = done; position < done + bytes;) {
+        const uint64_t run = TRN_DESCRIPTOR_BYTES - (copy->host + position) % PAGE;
+        const uint64_t left = done + bytes - position;
         const uint32_t size = (uint32_t)(left < run ? left : run);
-        const uint64_t inside = copy->inside + at, host = copy->host + at;
+        const uint64_t inside = copy->inside + position, host = copy->host + position;
         trn_ring_append(device, ring, copy->to_device ? inside : host,
                         copy->to_device ? host : inside, size, 0);
-        at += size;
+        position += size;
     }
     return bytes;
 }

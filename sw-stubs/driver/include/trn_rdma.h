@@ -83,7 +83,7 @@ int trn_rdma_get_attributes(trn_rdma_card* card, trn_rdma_attributes* attributes
 int trn_rdma_alloc_domain(trn_rdma_card* card, uint16_t* domain);
 /** Allocates a page of doorbells. */
 int trn_rdma_alloc_uar(trn_rdma_card* card, uint16_t* uar);
-int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* to,
+int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* peer,
                                    uint16_t* handle);
 
 /** Access rights to a region, besides local reads. */

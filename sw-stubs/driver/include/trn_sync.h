@@ -25,9 +25,9 @@ trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t
 trn_status trn_semaphore_set(trn_device* device, trn_sync_block block, uint32_t number,
                              uint32_t index, int32_t value);
 trn_status trn_semaphore_increment(trn_device* device, trn_sync_block block, uint32_t number,
-                                   uint32_t index, uint32_t by);
+                                   uint32_t index, uint32_t amount);
 trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uint32_t number,
-                                   uint32_t index, uint32_t by);
+                                   uint32_t index, uint32_t amount);
 /** AXI address of a NeuronCore semaphore's increment register, for DMA, firmware and engines of the
  * same chip; 0 for an unknown core or semaphore. */
 uint64_t trn_semaphore_address(const trn_device* device, uint32_t core, uint32_t index);

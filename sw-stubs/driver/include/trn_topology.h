@@ -81,10 +81,10 @@ typedef struct trn_topology {
  * TRN_TIMED_OUT: firmware did not finish writing the table. */
 trn_status trn_get_topology(trn_device* device, trn_topology* topology);
 
-/** Fabric address of `address` (below 2^48, no host memory) on the chip at `at`, for engines of
+/** Fabric address of `address` (below 2^48, no host memory) on the chip at `place`, for engines of
  * this chip through neighbour window `window`, a SENG's (doc/decisions/0009). Reaches any chip of
  * the machine to which the fabric has a route. */
-uint64_t trn_remote_address(const trn_place* at, uint32_t window, uint64_t address);
+uint64_t trn_remote_address(const trn_place* place, uint32_t window, uint64_t address);
 
 /** Decodes the table of misc RAM (words from TRN_TOPOLOGY_OFFSET on), for readers without a device.
  * False: firmware is writing it; read it again. */
