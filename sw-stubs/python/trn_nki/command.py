@@ -9,7 +9,7 @@ import pathlib
 import re
 import signal
 import sys
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 import numpy
 
@@ -21,11 +21,12 @@ from trn_nki.profile import command as profile_command
 from trn_nki.profile import files_of
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
+from trn_nki.run.execution import Outcome
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.functions import function_of
 from trn_nki.run.input_files import InputFiles
 from trn_nki.run.preparation import prepare
-from trn_nki.trace import record_kernel
+from trn_nki.trace import Recording, host_arrays, record_kernel
 from trn_nki.values import generations
 
 
@@ -37,7 +38,7 @@ class UserError(Exception):
     """A wrong command line."""
 
 
-def _end(number: int, _frame: Any) -> NoReturn:
+def _end(number: int, _frame: object) -> NoReturn:
     """Ends the program as an exception, so that temporary folders are removed and child processes end."""
     sys.exit(128 + number)
 
@@ -49,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_STATUS, f"{self.prog}: {message}; see {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        known = [one for one in action.choices or () if one != _PREPARE]
+        known = [choice for choice in action.choices or () if choice != _PREPARE]
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(
                 action, f"no '{value}'{closest(str(value), map(str, known))}  (known: {', '.join(map(str, known))})"
@@ -75,7 +76,7 @@ def main(words: list[str] | None = None) -> int:
         if signal.getsignal(number) == signal.SIG_DFL:  # under nohup SIGHUP stays ignored
             signal.signal(number, _end)
     try:
-        status = options.work(options)
+        status: int = options.work(options)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -137,10 +138,13 @@ def _parser() -> argparse.ArgumentParser:
         ("compile", _compile, "write a program set, or its text (.trn)"),
         ("simulate", _simulate, "compute the kernel by NumPy, without a platform"),
     ):
-        one = commands.add_parser(name, help=text, epilog=_examples(*EXAMPLES[name]), formatter_class=argparse.RawDescriptionHelpFormatter)
-        one.set_defaults(work=work, parser=one)
-        one.add_argument("kernel", metavar="FILE.py:FUNCTION", nargs="?" if name == "profile" else None)
-        one.add_argument(
+        optional: dict[str, Any] = {"nargs": "?"} if name == "profile" else {}
+        command = commands.add_parser(
+            name, help=text, epilog=_examples(*EXAMPLES[name]), formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        command.set_defaults(work=work, parser=command)
+        command.add_argument("kernel", metavar="FILE.py:FUNCTION", **optional)
+        command.add_argument(
             "--in",
             dest="inputs",
             action="append",
@@ -148,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="NAME=FILE.npy[:TYPE]",
             help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)",
         )
-        one.add_argument(
+        command.add_argument(
             "--arg",
             dest="values",
             action="append",
@@ -156,10 +160,10 @@ def _parser() -> argparse.ArgumentParser:
             metavar="NAME=VALUE",
             help="an argument that is no array, as Python writes it",
         )
-        one.add_argument("--lnc", type=int, choices=(1, 2), default=1, help="cores of the logical core (1)")
-        one.add_argument("--generation", choices=sorted(generations.NAMES), help="default: the board's, else gen4")
+        command.add_argument("--lnc", type=int, choices=(1, 2), default=1, help="cores of the logical core (1)")
+        command.add_argument("--generation", choices=sorted(generations.NAMES), help="default: the board's, else gen4")
         if name in ("run", "simulate"):
-            one.add_argument(
+            command.add_argument(
                 "--out",
                 dest="outputs",
                 action="append",
@@ -168,38 +172,38 @@ def _parser() -> argparse.ArgumentParser:
                 help="where a result goes, in the order of the results",
             )
         if name == "compile":
-            one.add_argument("-o", "--output", required=True, metavar="FILE")
+            command.add_argument("-o", "--output", required=True, metavar="FILE")
         if name in ("run", "profile"):
-            one.add_argument("--board", help="the board that lives for the run (a chip of the generation)")
-            one.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
-            one.add_argument("--chip", help="its function (the only one)")
-            one.add_argument("--core", type=int, default=0)
-            one.add_argument(
+            command.add_argument("--board", help="the board that lives for the run (a chip of the generation)")
+            command.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
+            command.add_argument("--chip", help="its function (the only command)")
+            command.add_argument("--core", type=int, default=0)
+            command.add_argument(
                 "--limit", type=nanoseconds, default=100_000_000, metavar="TIME", help="of simulated time: ns, or with a unit (100 ms)"
             )
-            one.add_argument("--timing", choices=("contended", "functional"))
+            command.add_argument("--timing", choices=("contended", "functional"))
         if name == "profile":
-            profile_command.add_options(one)
+            profile_command.add_options(command)
         if name == "run":
-            one.add_argument("--trace", metavar="FILE", help="write the platform's event trace; .perfetto-trace for Perfetto")
-            one.add_argument(
+            command.add_argument("--trace", metavar="FILE", help="write the platform's event trace; .perfetto-trace for Perfetto")
+            command.add_argument(
                 "--check", choices=("simulate",), help="compare results and changed arguments with those of simulate; integers exactly"
             )
-            one.add_argument("--atol", type=float, default=1e-5)
-            one.add_argument("--rtol", type=float, default=1e-5)
+            command.add_argument("--atol", type=float, default=1e-5)
+            command.add_argument("--rtol", type=float, default=1e-5)
     # For `trnvp test`, which reads steps of kernels.
-    one = commands.add_parser(_PREPARE)
-    one.set_defaults(work=_prepare, parser=one)
-    one.add_argument("folder")
+    command = commands.add_parser(_PREPARE)
+    command.set_defaults(work=_prepare, parser=command)
+    command.add_argument("folder")
     return parser
 
 
-def _prepare(options: Any) -> int:
+def _prepare(options: argparse.Namespace) -> int:
     prepare(options.folder)
     return 0
 
 
-def _compiled(options: Any) -> tuple[Compiled, Options]:
+def _compiled(options: argparse.Namespace) -> tuple[Compiled, Options]:
     """The kernel for the board, and where it runs."""
     kernel, values = _kernel(options)
     board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
@@ -208,16 +212,16 @@ def _compiled(options: Any) -> tuple[Compiled, Options]:
     return compile_recording(recording), Options(board, options.connect, options.chip, options.core, options.limit, options.timing)
 
 
-def _profile(options: Any) -> int:
+def _profile(options: argparse.Namespace) -> int:
     return profile_command.run(options, lambda: _compiled(options))
 
 
-def _run(options: Any) -> int:
+def _run(options: argparse.Namespace) -> int:
     if options.connect and options.trace:
         raise UserError("--trace is for a board of its own; the running platform has its own trace")
-    compiled, where = _compiled(options)
-    where.trace = options.trace
-    outcome = execute(compiled, where)
+    compiled, platform = _compiled(options)
+    platform.trace = options.trace
+    outcome = execute(compiled, platform)
     _write(options, outcome.outputs)
     print(f"ran {outcome.simulated_us:.3f} us of simulated time")
     if options.check:
@@ -225,7 +229,7 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _compile(options: Any) -> int:
+def _compile(options: argparse.Namespace) -> int:
     kernel, values = _kernel(options)
     compiled = compile_recording(_recorded(options, kernel, values, options.generation))
     if options.output.endswith(".trn"):
@@ -235,13 +239,13 @@ def _compile(options: Any) -> int:
     return 0
 
 
-def _simulate(options: Any) -> int:
+def _simulate(options: argparse.Namespace) -> int:
     kernel, values = _kernel(options)
     _write(options, simulate.execute(_recorded(options, kernel, values, options.generation)))
     return 0
 
 
-def _compare(recording: Any, outcome: Any, options: Any) -> int:
+def _compare(recording: Recording, outcome: Outcome, options: argparse.Namespace) -> int:
     changed = [(name, tensor) for name, tensor in recording.inputs if name in outcome.inputs]
     found = {f"result {number}": array for number, array in enumerate(outcome.outputs)}
     found |= {f"argument {name}": outcome.inputs[name] for name, _ in changed}
@@ -257,9 +261,9 @@ def _compare(recording: Any, outcome: Any, options: Any) -> int:
             difference = float(numpy.nanmax(numpy.abs(a - b), initial=0.0))
         print(f"{name}: largest difference from simulate {difference:g}")
         if not equal.all():
-            where = tuple(int(index) for index in numpy.argwhere(~equal)[0])
+            place = tuple(int(index) for index in numpy.argwhere(~equal)[0])
             print(
-                f"trn-nki: {name} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
+                f"trn-nki: {name} differs at {list(place)}: {a[place]!r}, simulate has {b[place]!r}; "
                 f"{int((~equal).sum())} of {equal.size} elements",
                 file=sys.stderr,
             )
@@ -267,18 +271,18 @@ def _compare(recording: Any, outcome: Any, options: Any) -> int:
     return status
 
 
-def _recorded(options: Any, kernel: Any, values: dict[str, Any], generation: str | None) -> Any:
+def _recorded(options: argparse.Namespace, kernel: Callable[..., Any], values: dict[str, Any], generation: str | int | None) -> Recording:
     """Refuses, before anything runs, to write a file that the kernel or the command has read."""
     recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
     files = [_pair(text)[1] for text in getattr(options, "outputs", ())]
     files += [file for name in ("output", "trace") if (file := getattr(options, name, None))]
-    files += [file for target in getattr(options, "profiles", ()) for file in files_of(target)]
+    files += [os.fspath(page) for target in getattr(options, "profiles", ()) for page in files_of(target)]
     for file in files:
         options.read.check_output(file)
     return recording
 
 
-def _kernel(options: Any) -> tuple[Any, dict[str, Any]]:
+def _kernel(options: argparse.Namespace) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The function, and its arguments by name."""
     for text in getattr(options, "outputs", ()):
         _pair(text)  # a mistake ends the command before the run
@@ -300,7 +304,7 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _write(options: Any, outputs: list[Any]) -> None:
+def _write(options: argparse.Namespace, outputs: list[host_arrays.HostArray]) -> None:
     if len(options.outputs) > len(outputs):
         raise UserError(f"the kernel returns {len(outputs)} tensors, --out is given {len(options.outputs)} times")
     for text, array in zip(options.outputs, outputs):

@@ -9,7 +9,7 @@ from trn_nki.values import engines, operators
 
 if TYPE_CHECKING:
     from trn_nki.tensors.tensor import NkiTensor
-    from trn_nki.trace.argument_types import DataPattern, Engine, Number, Scalar
+    from trn_nki.tensors.argument_types import DataPattern, Engine, Number, Scalar
     from trn_nki.trace.instructions import Instruction
     from trn_nki.values.operators import Operator
 

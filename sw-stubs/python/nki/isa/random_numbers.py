@@ -9,7 +9,7 @@ from trn_nki.values import engines
 
 if TYPE_CHECKING:
     from trn_nki.tensors.tensor import NkiTensor
-    from trn_nki.trace.argument_types import Engine, Scalar
+    from trn_nki.tensors.argument_types import Engine, Scalar
     from trn_nki.trace.instructions import Instruction
 
 __all__ = ["rng", "rand2", "set_rng_seed", "rand_set_state", "rand_get_state"]

@@ -10,7 +10,7 @@ from trn_nki.trace.recording import record
 from trn_nki.trace.registers import VirtualRegister
 
 if TYPE_CHECKING:
-    from trn_nki.trace.argument_types import RegisterOrInteger
+    from trn_nki.tensors.argument_types import RegisterOrInteger
     from trn_nki.trace.instructions import Instruction
 
 __all__ = ["register_alloc", "register_move", "register_load", "register_store"]

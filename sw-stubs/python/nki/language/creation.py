@@ -19,7 +19,7 @@ from trn_nki.values.memory_regions import MemoryRegion, sbuf, shared_hbm
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from trn_nki.trace.argument_types import Buffer, ElementType, Number, Shape
+    from trn_nki.tensors.argument_types import Buffer, ElementType, Number, Shape
 
 __all__ = [
     "ds",

@@ -19,7 +19,7 @@ from trn_nki.values.memory_regions import psum
 from trn_nki.values.operators import Operator
 
 if TYPE_CHECKING:
-    from trn_nki.trace.argument_types import Axes, ElementType, Scalar
+    from trn_nki.tensors.argument_types import Axes, ElementType, Scalar
 
 __all__ = [
     "sum",

@@ -13,7 +13,7 @@ from trn_nki.trace.registers import VirtualRegister
 
 if TYPE_CHECKING:
     from trn_nki.tensors.tensor import NkiTensor
-    from trn_nki.trace.argument_types import RegisterOrInteger
+    from trn_nki.tensors.argument_types import RegisterOrInteger
 
 __all__ = [
     "affine_range",

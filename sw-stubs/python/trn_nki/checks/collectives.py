@@ -2,16 +2,15 @@
 """Rules of collectives: whole tensors in HBM, one group of all ranks."""
 from __future__ import annotations
 
-from typing import Any
-
 from trn_nki.checks import operands
+from trn_nki.checks.call import Call, Recorded
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values import data_types, operators
 
 TYPES = (data_types.float32, data_types.bfloat16, data_types.float16)
 
 
-def ranks_of(group: Any) -> int:
+def ranks_of(group: object) -> int:
     """Number of ranks of a ReplicaGroup. Raises KernelError unless it is one list of all ranks, in order."""
     lists = [list(ranks) for ranks in getattr(group, "groups", None) or ()]
     if len(lists) != 1 or len(lists[0]) < 2 or lists[0] != list(range(len(lists[0]))):
@@ -19,7 +18,7 @@ def ranks_of(group: Any) -> int:
     return len(lists[0])
 
 
-def _collective(call: Any) -> None:
+def _collective(call: Call) -> None:
     ranks = ranks_of(call.arguments["replica_group"])
     name_of = f"nki.collectives.{call.operation}"
     dst, src = operands.tensor(call, "dst"), operands.tensor(call, "src")
@@ -41,12 +40,12 @@ COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter")
 RULES = {name: _collective for name in COLLECTIVES}
 
 
-def refusal(call: Any, why: str) -> KernelError:
+def refusal(instruction: Recorded, reason: str) -> KernelError:
     """The error for a recorded collective where one chip computes alone."""
-    ranks = ranks_of(call.arguments["replica_group"])
+    ranks = ranks_of(instruction.arguments["replica_group"])
     return KernelError(
-        f"nki.collectives.{call.operation} {why}; the step `kernel` of a scenario with `chips: {ranks}` runs it "
+        f"nki.collectives.{instruction.operation} {reason}; the step `kernel` of a scenario with `chips: {ranks}` runs it "
         '(doc/nki-running.md, "Kernels over several chips")',
         "15.4",
-        call.place,
+        instruction.place,
     )

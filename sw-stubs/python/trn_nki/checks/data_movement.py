@@ -2,11 +2,10 @@
 """Rules of DMA, copies between cores, and registers."""
 from __future__ import annotations
 
-from typing import Any
-
 from trn_nki.checks import operands
+from trn_nki.checks.call import Call
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.tensors.tensor import NkiTensor, has_kind
 from trn_nki.values import data_types, operators
 from trn_nki.values.engines import oob_mode
 from trn_nki.values.generations import PARTITIONS
@@ -16,14 +15,14 @@ _AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 MAX_DMA_SOURCES = 16
 
 
-def _no_psum(call: Any, tensor: Any, name: str) -> None:
+def _no_psum(call: Call, tensor: NkiTensor, name: str) -> None:
     if tensor.buffer is psum:
         raise KernelError(
             f"nisa.{call.operation}: DMA does not reach PSUM, where {name} is; copy it through a tile in SBUF by nisa.tensor_copy", "19"
         )
 
 
-def _dma_copy(call: Any) -> None:
+def _dma_copy(call: Call) -> None:
     dst, src = operands.tensor(call, "dst"), operands.tensor(call, "src")
     _no_psum(call, dst, "dst")
     _no_psum(call, src, "src")
@@ -37,11 +36,11 @@ def _dma_copy(call: Any) -> None:
         _indices(call, dst, src, dynamic)
 
 
-def _indices(call: Any, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTensor]) -> None:
+def _indices(call: Call, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTensor]) -> None:
     """Rules of the views with an index of the device (8.2)."""
-    vectors = [view for view in dynamic.values() if view.indirection.kind == "vector"]
+    vectors = [view for view in dynamic.values() if has_kind(view, "vector")]
     for view in dynamic.values():
-        if view.indirection.kind == "column":
+        if has_kind(view, "column"):
             raise KernelError(f"nisa.dma_copy: {view!r}; DMA takes a scalar index or rows by index", "8.2")
     skips = call.arguments["oob_mode"] is oob_mode.skip
     if skips and (len(dynamic) == 2 or (call.generation.number == 2 and not vectors)):
@@ -66,7 +65,7 @@ def _indices(call: Any, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTe
         raise KernelError(f"nisa.dma_copy: rows that are skipped keep what a tile of {table.dtype} held; dst is {other!r}", "8.2")
 
 
-def _fixed(call: Any, *names: str) -> None:
+def _fixed(call: Call, *names: str) -> None:
     """Refuses views with an index of the device."""
     for name in names:
         for view in call.arguments[name] if isinstance(call.arguments[name], (list, tuple)) else (call.arguments[name],):
@@ -74,7 +73,7 @@ def _fixed(call: Any, *names: str) -> None:
                 raise KernelError(f"nisa.{call.operation}: the place of {name}, {view!r}, must be known before the run", "8.2")
 
 
-def _dma_transpose(call: Any) -> None:
+def _dma_transpose(call: Call) -> None:
     dst, src = operands.tensor(call, "dst"), operands.tensor(call, "src")
     _no_psum(call, dst, "dst")
     _no_psum(call, src, "src")
@@ -91,7 +90,7 @@ def _dma_transpose(call: Any) -> None:
         raise KernelError(f"nisa.dma_transpose: dst is {dst!r} and src is {src!r}; the numbers of elements must agree", "12")
 
 
-def _dma_compute(call: Any) -> None:
+def _dma_compute(call: Call) -> None:
     dst = operands.tensor(call, "dst")
     sources = call.arguments["srcs"]
     if not 1 <= len(sources) <= MAX_DMA_SOURCES:
@@ -101,7 +100,7 @@ def _dma_compute(call: Any) -> None:
     if dst.shape[0] > PARTITIONS:
         raise KernelError(f"nisa.dma_compute: dst is {dst!r}; at most {PARTITIONS} rows are possible", "14")
     indexed = [source for source in sources if source.indirection is not None]
-    if any(source.indirection.kind != "vector" for source in indexed) or (indexed and call.arguments["oob_mode"] is oob_mode.skip):
+    if not all(has_kind(source, "vector") for source in indexed) or (indexed and call.arguments["oob_mode"] is oob_mode.skip):
         raise KernelError("nisa.dma_compute: sources are tensors and rows by index, none of them skipped", "14")
     if any(scale != 1.0 for scale in call.arguments["scales"] or ()):
         raise KernelError("nisa.dma_compute: all scales must be 1.0", "14")
@@ -115,7 +114,7 @@ def _dma_compute(call: Any) -> None:
             operands.place(call, name, view)
 
 
-def _sendrecv(call: Any) -> None:
+def _sendrecv(call: Call) -> None:
     operands.tile(call, "dst", sbuf)
     operands.tile(call, "src", sbuf)
     operands.same_size(call, "dst", "src")
@@ -126,13 +125,13 @@ def _sendrecv(call: Any) -> None:
     _fixed(call, "dst", "src")
 
 
-def _core_barrier(call: Any) -> None:
+def _core_barrier(call: Call) -> None:
     _fixed(call, "data")
     if tuple(call.arguments["cores"]) != (0, 1):
         raise KernelError("nisa.core_barrier: cores must be (0, 1)", "6")
 
 
-def _one_element(call: Any) -> None:
+def _one_element(call: Call) -> None:
     name = "src" if call.operation == "register_load" else "dst"
     tensor = operands.tensor(call, name)
     _fixed(call, name)

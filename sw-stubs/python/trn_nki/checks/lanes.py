@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from trn_nki.checks import operands, operators
+from trn_nki.checks.call import Call
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.tensors.tensor import NkiTensor, has_kind
 from trn_nki.values import data_types as types
 from trn_nki.values import operators as op
 from trn_nki.values.engines import engine, reduce_cmd
 from trn_nki.values.memory_regions import sbuf
+
+if TYPE_CHECKING:
+    from trn_nki.tensors.argument_types import Axes, Number, Scalar
 
 _UNSIGNED = (types.uint8, types.uint16, types.uint32)
 _NARROW = (types.int8, types.uint8, types.int16, types.uint16)
@@ -19,19 +23,19 @@ _INDEX = (types.uint16, types.uint32)
 MAX_BN_STATS, MAX_FREE_MAX8, MAX_LOCAL_INDICES = 512, 16_384, 4_096
 
 
-def _pair(call: Any, dst: str = "dst", src: str = "src") -> tuple[NkiTensor, NkiTensor]:
+def _pair(call: Call, dst: str = "dst", src: str = "src") -> tuple[NkiTensor, NkiTensor]:
     pair = operands.tile(call, dst), operands.tile(call, src)
     operands.same_size(call, dst, src)
     return pair
 
 
-def _tensor_copy(call: Any) -> None:
+def _tensor_copy(call: Call) -> None:
     dst, src = _pair(call)
     if dst.dtype is not src.dtype and not (types.is_computed(dst.dtype) and types.is_computed(src.dtype)):
         raise KernelError(f"nisa.tensor_copy: dst is {dst.dtype} and src is {src.dtype}, which no engine converts", "3.1")
 
 
-def _memset(call: Any) -> None:
+def _memset(call: Call) -> None:
     dst = operands.tile(call, "dst")
     value = call.arguments["value"]
     if not hasattr(value, "__float__") or isinstance(value, NkiTensor):
@@ -44,7 +48,7 @@ def _memset(call: Any) -> None:
         call.arguments["value"] = _immediate(value, dst.dtype)
 
 
-def _immediate(value: Any, dtype: types.DataType) -> int:
+def _immediate(value: Number, dtype: types.DataType) -> int:
     """A number as the 32-bit immediate of an integer destination: to nearest even, saturated; NaN is 0."""
     number = value if isinstance(value, int) else float(value)
     if number != number:
@@ -52,7 +56,7 @@ def _immediate(value: Any, dtype: types.DataType) -> int:
     return round(min(max(number, -(2**31)), 2**32 - 1 if dtype is types.uint32 else 2**31 - 1))
 
 
-def _tensor_copy_predicated(call: Any) -> None:
+def _tensor_copy_predicated(call: Call) -> None:
     _pair(call, "dst", "predicate")
     operands.one_of(call, "predicate", *_UNSIGNED)
     if not isinstance(call.arguments["src"], NkiTensor):
@@ -61,7 +65,7 @@ def _tensor_copy_predicated(call: Any) -> None:
             raise KernelError(f"nisa.tensor_copy_predicated: a number is no element of {call.arguments['dst']!r}", "8.4")
     else:
         src = call.arguments["src"]
-        if src.free_size != 1 or (src.indirection is not None and src.indirection.kind == "column"):
+        if src.free_size != 1 or has_kind(src, "column"):
             _pair(call, "dst", "src")
         else:  # one element for each partition
             operands.scalar(call, "src", call.arguments["dst"].shape[0])
@@ -69,7 +73,7 @@ def _tensor_copy_predicated(call: Any) -> None:
         operands.not_both_psum(call, "src", "predicate")
 
 
-def _tensor_tensor(call: Any) -> None:
+def _tensor_tensor(call: Call) -> None:
     _pair(call, "dst", "data1")
     operands.tile(call, "data2")
     operands.same_size(call, "dst", "data2")
@@ -77,7 +81,7 @@ def _tensor_tensor(call: Any) -> None:
     operators.bitvec(call, (operators.lane(call, "op"),), ("dst", "data1", "data2"))
 
 
-def _tensor_scalar(call: Any) -> None:
+def _tensor_scalar(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     if call.engine is engine.scalar and call.generation.number < 3:
         raise KernelError("nisa.tensor_scalar: the Scalar engine has it from NeuronCore-v3", "13")
@@ -87,7 +91,7 @@ def _tensor_scalar(call: Any) -> None:
     operators.bitvec(call, (first, second), ("dst", "data"), ("operand0", "operand1"))
 
 
-def _operand(call: Any, name: str, operator: op.Operator, partitions: int) -> None:
+def _operand(call: Call, name: str, operator: op.Operator, partitions: int) -> None:
     """The scalar operand of an operator; unary operators and bypass ignore theirs, which becomes None (3.4)."""
     if operator.ignores_b:
         call.arguments[name] = None
@@ -97,7 +101,7 @@ def _operand(call: Any, name: str, operator: op.Operator, partitions: int) -> No
         operands.scalar(call, name, partitions)
 
 
-def _scalar_tensor_tensor(call: Any) -> None:
+def _scalar_tensor_tensor(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     operands.tile(call, "operand1")
     operands.same_size(call, "dst", "operand1")
@@ -106,10 +110,10 @@ def _scalar_tensor_tensor(call: Any) -> None:
     operators.lane(call, "op1", arithmetic=True)
 
 
-def reduced_axes(axis: Any, dimensions: int) -> tuple[int, ...]:
+def reduced_axes(axis: Axes, dimensions: int) -> tuple[int, ...]:
     """The reduced dimensions of a tensor_reduce, ascending. Raises KernelError."""
     given = (axis,) if isinstance(axis, int) else tuple(axis)
-    axes = tuple(sorted(one + dimensions if one < 0 else one for one in given))
+    axes = tuple(sorted(dimension + dimensions if dimension < 0 else dimension for dimension in given))
     if not axes or axes != tuple(range(axes[0], dimensions)) or axes[0] < 1:
         advice = "; over partitions: nisa.tensor_partition_reduce, or a product with a tile of ones" if 0 in axes else ""
         raise KernelError(
@@ -119,7 +123,7 @@ def reduced_axes(axis: Any, dimensions: int) -> tuple[int, ...]:
     return axes
 
 
-def _tensor_reduce(call: Any) -> None:
+def _tensor_reduce(call: Call) -> None:
     dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
     axes = reduced_axes(call.arguments["axis"], data.ndim)
     chosen = operands.operator(call, "op", *operators.REDUCTIONS)
@@ -133,7 +137,7 @@ def _tensor_reduce(call: Any) -> None:
         )
 
 
-def _tensor_partition_reduce(call: Any) -> None:
+def _tensor_partition_reduce(call: Call) -> None:
     dst, data = operands.tile(call, "dst", sbuf), operands.tile(call, "data", sbuf)
     chosen = operands.operator(call, "op", op.add, op.average, op.maximum, op.bitwise_and, op.bitwise_or)
     operators.bitvec(call, (chosen,), ("dst", "data"))
@@ -141,7 +145,7 @@ def _tensor_partition_reduce(call: Any) -> None:
         raise KernelError(f"nisa.tensor_partition_reduce: the result is [1, {data.free_size}]; dst is {dst!r}", "8.6")
 
 
-def _accumulates(call: Any, partitions: int, *refused: reduce_cmd, initial: str = "") -> None:
+def _accumulates(call: Call, partitions: int, *refused: reduce_cmd, initial: str = "") -> None:
     """`initial`: name of the operand of load_reduce; an instruction without one has no load_reduce."""
     operands.one_column(call, "reduce_res", partitions)
     command = call.arguments.get("reduce_cmd")
@@ -155,14 +159,14 @@ def _accumulates(call: Any, partitions: int, *refused: reduce_cmd, initial: str 
         operands.scalar(call, initial, partitions)
 
 
-def _tensor_scalar_reduce(call: Any) -> None:
+def _tensor_scalar_reduce(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     _operand(call, "operand0", operators.lane(call, "op0", arithmetic=True), dst.shape[0])
     operands.operator(call, "reduce_op", op.add, op.multiply, op.maximum, op.minimum)
     _accumulates(call, dst.shape[0], initial="reduce_init")
 
 
-def _tensor_scalar_cumulative(call: Any) -> None:
+def _tensor_scalar_cumulative(call: Call) -> None:
     dst, src = _pair(call)
     _operand(call, "imm0", operators.lane(call, "op0", arithmetic=True), dst.shape[0])
     operands.operator(call, "op1", *operators.SUMS)
@@ -172,7 +176,7 @@ def _tensor_scalar_cumulative(call: Any) -> None:
             raise KernelError("nisa.tensor_scalar_cumulative takes no 32-bit integers", "8.4")
 
 
-def _tensor_tensor_scan(call: Any) -> None:
+def _tensor_tensor_scan(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data0")
     operands.tile(call, "data1")
     operands.same_size(call, "dst", "data1")
@@ -182,22 +186,28 @@ def _tensor_tensor_scan(call: Any) -> None:
         operators.lane(call, name, arithmetic=True)
 
 
-def _activation(call: Any) -> None:
+def _activation(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     operands.activation_function(call, "op")
     if isinstance(operands.scalar(call, "scale", dst.shape[0]), NkiTensor):
         operands.one_of(call, "scale", types.float32)
     if call.arguments["bias"] is not None:
         _bias(call, operands.scalar(call, "bias", dst.shape[0]))
-    operands.operator(call, "reduce_op", op.add, optional=True)
+    _reduction(call, op.add)
     _accumulates(call, dst.shape[0])
 
 
-def _bias(call: Any, bias: Any) -> None:
+def _reduction(call: Call, *allowed: op.Operator) -> None:
+    """The operator of accumulators, which may be None."""
+    if call.arguments["reduce_op"] is not None:
+        operands.operator(call, "reduce_op", *allowed)
+
+
+def _bias(call: Call, bias: Scalar | None) -> None:
     if isinstance(bias, NkiTensor):
         if bias.dtype is types.tfloat32:
             raise KernelError(f"nisa.{call.operation}: bias must not be tfloat32", "4.3")
-    elif call.generation.number < 3:
+    elif bias is not None and call.generation.number < 3:
         if float(bias) != 0.0:
             raise KernelError(f"nisa.{call.operation}: a constant bias exists from NeuronCore-v3; v2 takes a tile", "4.3")
         call.arguments["bias"] = None
@@ -205,17 +215,17 @@ def _bias(call: Any, bias: Any) -> None:
         raise KernelError(f"nisa.{call.operation}: nl.reciprocal has no bias on NeuronCore-v2", "3.6")
 
 
-def _activate2(call: Any) -> None:
+def _activate2(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     operands.activation_function(call, "op")
     for name, chosen in zip(("imm0", "imm1"), operators.of_activate2(call)):
         _operand(call, name, chosen, dst.shape[0])
     _relu_parameter(call, dst.shape[0])
-    operands.operator(call, "reduce_op", op.add, op.maximum, op.minimum, op.abs_max, op.abs_min, optional=True)
+    _reduction(call, op.add, op.maximum, op.minimum, op.abs_max, op.abs_min)
     _accumulates(call, dst.shape[0])
 
 
-def _relu_parameter(call: Any, partitions: int) -> None:
+def _relu_parameter(call: Call, partitions: int) -> None:
     """The slope of nl.prelu; other functions ignore it."""
     parameter = call.arguments["relu_param"]
     if call.arguments["op"] is not op.prelu:
@@ -226,17 +236,17 @@ def _relu_parameter(call: Any, partitions: int) -> None:
         raise KernelError(f"nisa.activate2: relu_param must be a tile [{partitions}, 1] or 0, not {parameter}", "8.5")
 
 
-def _exponential(call: Any) -> None:
+def _exponential(call: Call) -> None:
     dst, _ = _pair(call)
     operands.scalar(call, "max_value", dst.shape[0])
     _accumulates(call, dst.shape[0], initial="reduce_init")
 
 
-def _one_source(call: Any) -> None:
+def _one_source(call: Call) -> None:
     _pair(call, "dst", "src" if "src" in call.arguments else "data")
 
 
-def _pattern(call: Any, tile: NkiTensor) -> None:
+def _pattern(call: Call, tile: NkiTensor) -> None:
     pattern = call.arguments["pattern"]
     if not 1 <= len(pattern) <= 4 or any(len(pair) != 2 for pair in pattern):
         raise KernelError(f"nisa.{call.operation}: pattern {pattern} must be one to four [step, count]", "7.5")
@@ -249,11 +259,11 @@ def _pattern(call: Any, tile: NkiTensor) -> None:
         raise KernelError(f"nisa.{call.operation}: pattern {pattern} makes {count} values for a partition; dst is " f"{tile!r}", "7.5")
 
 
-def _iota(call: Any) -> None:
+def _iota(call: Call) -> None:
     _pattern(call, operands.tile(call, "dst", sbuf))
 
 
-def _affine_select(call: Any) -> None:
+def _affine_select(call: Call) -> None:
     operands.tile(call, "dst", sbuf)
     operands.tile(call, "on_true_tile", sbuf)
     operands.same_size(call, "dst", "on_true_tile")
@@ -262,7 +272,7 @@ def _affine_select(call: Any) -> None:
     operands.scalar(call, "on_false_value", call.arguments["dst"].shape[0])
 
 
-def _range_select(call: Any) -> None:
+def _range_select(call: Call) -> None:
     dst, _ = _pair(call, "dst", "on_true_tile")
     for name in ("comp_op0", "comp_op1"):
         operands.operator(call, name, op.equal, op.less, op.less_equal, op.greater, op.greater_equal)
@@ -275,7 +285,7 @@ def _range_select(call: Any) -> None:
     _accumulates(call, dst.shape[0])
 
 
-def _select_reduce(call: Any) -> None:
+def _select_reduce(call: Call) -> None:
     dst, _ = _pair(call, "dst", "on_true")
     operands.tile(call, "predicate")
     operands.same_size(call, "dst", "predicate")
@@ -286,19 +296,19 @@ def _select_reduce(call: Any) -> None:
     _accumulates(call, dst.shape[0])
 
 
-def _bn_stats(call: Any) -> None:
+def _bn_stats(call: Call) -> None:
     dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
     if data.free_size > MAX_BN_STATS or dst.free_size != 6 or dst.shape[0] != data.shape[0]:
         raise KernelError(f"nisa.bn_stats: data has at most {MAX_BN_STATS} elements and dst 6; they are {data!r} and " f"{dst!r}", "8.4")
 
 
-def _bn_aggr(call: Any) -> None:
+def _bn_aggr(call: Call) -> None:
     dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
     if data.free_size % 3 or dst.free_size != 2 or dst.shape[0] != data.shape[0]:
         raise KernelError(f"nisa.bn_aggr: data holds triples and dst 2 elements; they are {data!r} and {dst!r}", "8.4")
 
 
-def _nc_stream_shuffle(call: Any) -> None:
+def _nc_stream_shuffle(call: Call) -> None:
     dst, src = operands.tile(call, "dst"), operands.tile(call, "src")
     mask = call.arguments["shuffle_mask"]
     if len(mask) != 32 or any(not (0 <= entry < 32 or entry == 255) for entry in mask):
@@ -316,27 +326,27 @@ def _nc_stream_shuffle(call: Any) -> None:
             )
 
 
-def _max8(call: Any) -> None:
+def _max8(call: Call) -> None:
     dst, src = operands.tile(call, "dst"), operands.tile(call, "src")
     if not 8 <= src.free_size <= MAX_FREE_MAX8 or dst.free_size != 8 or dst.shape[0] != src.shape[0]:
         raise KernelError(f"nisa.max8: src has 8 to {MAX_FREE_MAX8} elements and dst 8; they are {src!r} and {dst!r}", "8.4")
 
 
-def _nc_find_index8(call: Any) -> None:
+def _nc_find_index8(call: Call) -> None:
     operands.tile(call, "data")
     operands.one_of(call, "dst", *_INDEX)
     for name in ("dst", "vals"):
         _eight(call, name)
 
 
-def _eight(call: Any, name: str) -> None:
+def _eight(call: Call, name: str) -> None:
     """A tile with 8 elements for each partition of data."""
     found, data = operands.tile(call, name), call.arguments["data"]
     if found.free_size != 8 or found.shape[0] != data.shape[0]:
         raise KernelError(f"nisa.{call.operation}: {name} is {found!r}; it must be [{data.shape[0]}, 8]", "8.4")
 
 
-def _nc_match_replace8(call: Any) -> None:
+def _nc_match_replace8(call: Call) -> None:
     _pair(call, "dst", "data")
     _eight(call, "vals")
     if call.arguments["dst_idx"] is not None:
@@ -344,7 +354,7 @@ def _nc_match_replace8(call: Any) -> None:
         operands.one_of(call, "dst_idx", *_INDEX)
 
 
-def _local_gather(call: Any) -> None:
+def _local_gather(call: Call) -> None:
     src, dst = operands.tile(call, "src_buffer", sbuf), operands.tile(call, "dst", sbuf)
     index, size = operands.tile(call, "index", sbuf), call.arguments["num_elem_per_idx"]
     operands.one_of(call, "index", types.uint16)
@@ -364,7 +374,7 @@ def _local_gather(call: Any) -> None:
         raise KernelError(f"nisa.local_gather: the result is [{src.shape[0]}, {count * size}]; dst is {dst!r}", "8.6")
 
 
-def _nc_n_gather(call: Any) -> None:
+def _nc_n_gather(call: Call) -> None:
     dst, data = operands.tile(call, "dst", sbuf), operands.tile(call, "data", sbuf)
     operands.tile(call, "indices", sbuf)
     operands.one_of(call, "indices", types.uint32)
@@ -374,7 +384,7 @@ def _nc_n_gather(call: Any) -> None:
         raise KernelError(f"nisa.nc_n_gather: {data!r} and {dst!r} differ in partitions", "8.6")
 
 
-def _nonzero_with_count(call: Any) -> None:
+def _nonzero_with_count(call: Call) -> None:
     dst, src = operands.tile(call, "dst", sbuf), operands.tile(call, "src", sbuf)
     operands.one_of(call, "dst", types.int32)
     operands.one_of(call, "src", types.float32, types.int32)
@@ -384,7 +394,7 @@ def _nonzero_with_count(call: Any) -> None:
         operands.integer(call, name)
 
 
-def _topk(call: Any) -> None:
+def _topk(call: Call) -> None:
     values, source, n = operands.tile(call, "val_dst"), operands.tile(call, "src"), call.arguments["n"]
     operands.tile(call, "idx_dst")
     operands.same_size(call, "val_dst", "idx_dst")
@@ -401,7 +411,7 @@ def _topk(call: Any) -> None:
         raise KernelError(f"nisa.topk: {values!r} takes {values.free_size} of n = {n} values of {source!r}", "8.6")
 
 
-def _sequence_bounds(call: Any) -> None:
+def _sequence_bounds(call: Call) -> None:
     dst, ids = operands.tile(call, "dst", sbuf), operands.tile(call, "segment_ids", sbuf)
     for name in ("dst", "segment_ids"):
         operands.one_of(call, name, types.float32, types.int32)
@@ -409,32 +419,32 @@ def _sequence_bounds(call: Any) -> None:
         raise KernelError(f"nisa.sequence_bounds: segment_ids is [1, n] and dst [1, 2, n]; they are {ids!r} and {dst!r}", "8.6")
 
 
-def _rng(call: Any) -> None:
+def _rng(call: Call) -> None:
     if not operands.tile(call, "dst").dtype.is_integer:
         raise KernelError(f"nisa.rng: dst must be of an integer type; it is {call.arguments['dst'].dtype}", "8.4")
     if call.engine is engine.gpsimd and call.generation.number < 3:
         raise KernelError("nisa.rng: GPSIMD has it from NeuronCore-v3", "13")
 
 
-def _rand2(call: Any) -> None:
+def _rand2(call: Call) -> None:
     dst = operands.tile(call, "dst")
     for name in ("min", "max"):
         operands.scalar(call, name, dst.shape[0])
 
 
-def _dropout(call: Any) -> None:
+def _dropout(call: Call) -> None:
     dst, _ = _pair(call, "dst", "data")
     operands.scalar(call, "prob", dst.shape[0])
 
 
-def _set_rng_seed(call: Any) -> None:
+def _set_rng_seed(call: Call) -> None:
     seed = operands.tile(call, "src_seeds")
     operands.one_of(call, "src_seeds", types.int32, types.uint32, types.float32, types.tfloat32)
     if seed.size != 1:
         raise KernelError(f"nisa.set_rng_seed: src_seeds must have one element; it is {seed!r}", "8.4")
 
 
-def _rng_state(call: Any) -> None:
+def _rng_state(call: Call) -> None:
     name = "dst" if "dst" in call.arguments else "src_seeds"
     state, words = operands.tile(call, name), 6 if call.engine is engine.gpsimd else 24
     operands.one_of(call, name, types.uint32)

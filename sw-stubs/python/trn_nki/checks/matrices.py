@@ -2,10 +2,10 @@
 """Rules of the Tensor engine (doc/spec/neuron-core.md, 3.7, 3.9 and 4.1)."""
 from __future__ import annotations
 
-from typing import Any
-
 from trn_nki.checks import operands
+from trn_nki.checks.call import Call
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine, matmul_perf_mode
 from trn_nki.values.generations import PSUM_BANK_BYTES
@@ -18,7 +18,7 @@ _MX = (types.float8_e4m3fn_x4, types.float8_e5m2_x4, types.float4_e2m1fn_x4)
 _SCALES = (types.float8_e8m0fnu, types.uint8)
 
 
-def _nc_matmul(call: Any) -> None:
+def _nc_matmul(call: Call) -> None:
     dst = operands.tile(call, "dst", psum)
     stationary, moving = operands.tile(call, "stationary", sbuf), operands.tile(call, "moving", sbuf)
     double_row = call.arguments["perf_mode"] is matmul_perf_mode.double_row
@@ -50,7 +50,7 @@ def _nc_matmul(call: Any) -> None:
     _rows_and_columns(call)
 
 
-def _transposes(call: Any, stationary: Any, count: int, double_row: bool) -> None:
+def _transposes(call: Call, stationary: NkiTensor, count: int, double_row: bool) -> None:
     """The moving operand is as wide as the stationary is high, and nothing is added up (20.48)."""
     if double_row:
         raise KernelError("nisa.nc_matmul: double_row does not transpose", "4.1")
@@ -64,14 +64,15 @@ def _transposes(call: Any, stationary: Any, count: int, double_row: bool) -> Non
         )
 
 
-def _types(call: Any, a: types.DataType, b: types.DataType, double_row: bool) -> None:
-    for name, one in (("stationary", a), ("moving", b)):
-        if one not in (_DOUBLE_ROW if double_row else _INPUTS):
+def _types(call: Call, a: types.DataType, b: types.DataType, double_row: bool) -> None:
+    for name, dtype in (("stationary", a), ("moving", b)):
+        if dtype not in (_DOUBLE_ROW if double_row else _INPUTS):
             raise KernelError(
-                f"nisa.nc_matmul: {name} is {one}, which the Tensor engine does not multiply" + (" with double_row" if double_row else ""),
+                f"nisa.nc_matmul: {name} is {dtype}, which the Tensor engine does not multiply"
+                + (" with double_row" if double_row else ""),
                 "4.1",
             )
-        if one is types.float8_e4m3fn and call.generation.number < 4:
+        if dtype is types.float8_e4m3fn and call.generation.number < 4:
             raise KernelError("nisa.nc_matmul: float8_e4m3fn exists from NeuronCore-v4", "13")
     if (a in _FP32) != (b in _FP32):
         raise KernelError(f"nisa.nc_matmul: {a} meets {b}; float32 and tfloat32 multiply only each other", "4.1")
@@ -79,7 +80,7 @@ def _types(call: Any, a: types.DataType, b: types.DataType, double_row: bool) ->
         raise KernelError("nisa.nc_matmul: float8_e4m3 must not meet float8_e4m3fn", "4.1")
 
 
-def _result(call: Any, dst: Any, columns: int, count: int) -> None:
+def _result(call: Call, dst: NkiTensor, columns: int, count: int) -> None:
     if columns > 128:
         raise KernelError(f"nisa.{call.operation}: stationary has {columns} columns; the array has 128", "4.1")
     narrow = dst.dtype is types.bfloat16 and call.generation.max_moving_bf16
@@ -96,7 +97,7 @@ def _result(call: Any, dst: Any, columns: int, count: int) -> None:
             raise KernelError(f"nisa.{call.operation}: dst crosses PSUM banks", "2.1")
 
 
-def _destination_type(call: Any, dst: Any) -> None:
+def _destination_type(call: Call, dst: NkiTensor) -> None:
     allowed = (types.float32, types.bfloat16) if call.generation.number >= 4 else (types.float32,)
     if dst.dtype not in allowed:
         raise KernelError(
@@ -104,7 +105,7 @@ def _destination_type(call: Any, dst: Any) -> None:
         )
 
 
-def _array_tile(call: Any, rows: int, columns: int, column_tiles: bool) -> None:
+def _array_tile(call: Call, rows: int, columns: int, column_tiles: bool) -> None:
     position, size = call.arguments["tile_position"], call.arguments["tile_size"]
     if not position and not size:
         return
@@ -122,7 +123,7 @@ def _array_tile(call: Any, rows: int, columns: int, column_tiles: bool) -> None:
         raise KernelError(f"nisa.{call.operation}: this mode has no column tiles", "4.1")
 
 
-def _rows_and_columns(call: Any) -> None:
+def _rows_and_columns(call: Call) -> None:
     """Rows of a tile of the array use the SBUF partitions of their numbers, columns write those of PSUM (4.1, 20.29)."""
     position, size = call.arguments["tile_position"] or (0, 0), call.arguments["tile_size"] or (128, 128)
     names = (("dst", 1),) if size[0] == 128 else (("dst", 1), ("stationary", 0), ("moving", 0))
@@ -130,7 +131,7 @@ def _rows_and_columns(call: Any) -> None:
         _starts_at(call, name, position[axis])
 
 
-def _starts_at(call: Any, name: str, wanted: int) -> None:
+def _starts_at(call: Call, name: str, wanted: int) -> None:
     found = call.arguments[name]
     if found.start_partition != wanted:
         raise KernelError(
@@ -138,7 +139,7 @@ def _starts_at(call: Any, name: str, wanted: int) -> None:
         )
 
 
-def _nc_matmul_mx(call: Any) -> None:
+def _nc_matmul_mx(call: Call) -> None:
     dst = operands.tile(call, "dst", psum)
     stationary, moving = operands.tile(call, "stationary", sbuf), operands.tile(call, "moving", sbuf)
     for name in ("stationary", "moving"):
@@ -160,7 +161,7 @@ def _nc_matmul_mx(call: Any) -> None:
     _rows_and_columns(call)
 
 
-def _scale(call: Any, data: Any, scale: Any, name: str) -> None:
+def _scale(call: Call, data: NkiTensor, scale: NkiTensor, name: str) -> None:
     """Quadrant q of the data has its scales in partitions 32q + s .. 32q + s + 3 (3.9)."""
     start = scale.partition % 32
     needed = 32 * (data.shape[0] // 32 - 1) + 4
@@ -174,7 +175,7 @@ def _scale(call: Any, data: Any, scale: Any, name: str) -> None:
         )
 
 
-def _nc_transpose(call: Any) -> None:
+def _nc_transpose(call: Call) -> None:
     if call.engine is engine.tensor:
         dst, data = operands.tile(call, "dst", psum), operands.tile(call, "data", sbuf)
         limit = 128
@@ -193,7 +194,7 @@ def _nc_transpose(call: Any) -> None:
         raise KernelError(f"nisa.nc_transpose: dst is {dst.dtype} and data is {data.dtype}; the types must be equal", "8.3")
 
 
-def _quantize_mx(call: Any) -> None:
+def _quantize_mx(call: Call) -> None:
     dst, src = operands.tile(call, "dst", sbuf), operands.tile(call, "src", sbuf)
     scale = operands.tensor(call, "dst_scale")
     operands.one_of(call, "src", types.float16, types.bfloat16)

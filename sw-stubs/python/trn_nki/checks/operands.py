@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 
+from trn_nki.checks.call import Call
 from trn_nki.diagnostics.dialects import language_function
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
@@ -14,26 +15,29 @@ from trn_nki.values import data_types
 from trn_nki.values.memory_regions import MemoryRegion, psum, sbuf
 from trn_nki.values.operators import Operator
 
+if TYPE_CHECKING:
+    from trn_nki.tensors.argument_types import Scalar
+
 MAX_SBUF_ELEMENTS = 65_536  # per partition of one instruction (2.3)
 MAX_PSUM_ELEMENTS = 4_096
 MAX_STRIDE, MAX_COUNT = 32_767, 65_535  # of a dimension
 
 
-def tensor(call: Any, name: str) -> NkiTensor:
+def tensor(call: Call, name: str) -> NkiTensor:
     value = call.arguments[name]
     if not isinstance(value, NkiTensor):
         raise KernelError(f"nisa.{call.operation}: {name} must be a tensor, not {_kind(value)}")
     return value
 
 
-def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
+def tile(call: Call, name: str, *regions: MemoryRegion) -> NkiTensor:
     """Checks for an on-chip tensor that a compute engine can address."""
     found = tensor(call, name)
     allowed = regions or (sbuf, psum)
     if found.buffer not in allowed:
-        where = " or ".join(region.value.upper() for region in allowed)
+        memories = " or ".join(region.value.upper() for region in allowed)
         advice = "" if found.is_on_chip else "; nl.store copies a tile to it" if name == "dst" else "; nl.load makes a tile of it"
-        raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in {found.buffer.value}{advice}", "4")
+        raise KernelError(f"nisa.{call.operation}: {name} must be in {memories}; {found!r} is in {found.buffer.value}{advice}", "4")
     partitions = found.shape[0]
     if partitions > 1 and found.strides[0] != found.pitch:
         raise KernelError(
@@ -52,7 +56,7 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
     return found
 
 
-def _pattern(call: Any, name: str, found: NkiTensor) -> None:
+def _pattern(call: Call, name: str, found: NkiTensor) -> None:
     """Checks the counts and strides of an operand (2.3). Elements that a stride of 0 repeats count once in PSUM."""
     dims = found.free_pattern()
     size = found.free_size
@@ -80,7 +84,7 @@ def _pattern(call: Any, name: str, found: NkiTensor) -> None:
             )
 
 
-def place(call: Any, name: str, found: NkiTensor) -> None:
+def place(call: Call, name: str, found: NkiTensor) -> None:
     """Checks the alignment of a start, as far as it is known before the run."""
     if found.start_byte % found.start_alignment:
         raise KernelError(
@@ -90,11 +94,7 @@ def place(call: Any, name: str, found: NkiTensor) -> None:
         )
 
 
-def optional_tile(call: Any, name: str) -> NkiTensor | None:
-    return None if call.arguments.get(name) is None else tile(call, name)
-
-
-def scalar(call: Any, name: str, partitions: int) -> Any:
+def scalar(call: Call, name: str, partitions: int) -> Scalar | None:
     """A number, or a tile with one element per partition."""
     value = call.arguments[name]
     if isinstance(value, NkiTensor):
@@ -108,17 +108,19 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
     return value
 
 
-def number(call: Any, name: str) -> None:
+def number(call: Call, name: str) -> None:
     value = call.arguments[name]
     try:
-        float(None if isinstance(value, (NkiTensor, str)) else value)
+        if isinstance(value, (NkiTensor, str)):
+            raise TypeError
+        float(value)
     except TypeError:
         raise KernelError(f"nisa.{call.operation}: {name} must be a number, not {_kind(value)}", "7.4") from None
     except OverflowError:
         raise KernelError(f"nisa.{call.operation}: {name} has {len(str(value))} digits, which no type holds", "7.4") from None
 
 
-def same_size(call: Any, first: str, *others: str) -> None:
+def same_size(call: Call, first: str, *others: str) -> None:
     """Checks for equal numbers of partitions and of elements per partition."""
     a = call.arguments[first]
     for name in others:
@@ -137,29 +139,29 @@ def same_size(call: Any, first: str, *others: str) -> None:
             )
 
 
-def same_type(call: Any, first: str, second: str) -> None:
+def same_type(call: Call, first: str, second: str) -> None:
     a, b = call.arguments[first].dtype, call.arguments[second].dtype
     if a is not b:
         raise KernelError(f"nisa.{call.operation}: {first} is {a} and {second} is {b}; the types must be equal", "8")
 
 
-def one_column(call: Any, name: str, partitions: int) -> None:
-    value = optional_tile(call, name)
-    if value is not None and (value.shape[0] != partitions or value.free_size != 1):
+def one_column(call: Call, name: str, partitions: int) -> None:
+    if call.arguments.get(name) is None:
+        return
+    value = tile(call, name)
+    if value.shape[0] != partitions or value.free_size != 1:
         raise KernelError(f"nisa.{call.operation}: {name} must be a tile [{partitions}, 1]; it is {value!r}", "3.5")
 
 
-def not_both_psum(call: Any, first: str, second: str) -> None:
+def not_both_psum(call: Call, first: str, second: str) -> None:
     a, b = call.arguments[first], call.arguments[second]
     if isinstance(a, NkiTensor) and isinstance(b, NkiTensor) and a.buffer is psum and b.buffer is psum:
         raise KernelError(f"nisa.{call.operation}: {first} and {second} must not both be in PSUM", "2.5")
 
 
-def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -> Operator | None:
+def operator(call: Call, name: str, *allowed: Operator) -> Operator:
     """Checks for an ALU operator, one of `allowed` if given."""
     value = call.arguments[name]
-    if value is None and optional:
-        return None
     if not isinstance(value, Operator):
         raise KernelError(f"nisa.{call.operation}: {name} must be an operator of nki.language, not {_kind(value)}{_meant(value)}")
     if value.code is None or (allowed and value not in allowed):
@@ -173,20 +175,20 @@ def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -
     return value
 
 
-def _meant(value: Any) -> str:
+def _meant(value: object) -> str:
     """The operator that a text or a function of NumPy names."""
     call = language_function(value if isinstance(value, str) else getattr(value, "__name__", ""))
     return f"; write {call}" if call else ""
 
 
-def activation_function(call: Any, name: str) -> Operator:
+def activation_function(call: Call, name: str) -> Operator:
     value = call.arguments[name]
     if not isinstance(value, Operator) or value.activation is None:
         raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not " f"{_kind(value)}", "3.6")
     return value
 
 
-def integer(call: Any, name: str) -> int:
+def integer(call: Call, name: str) -> int:
     """A number of 32 bits that the instruction holds."""
     value = call.arguments[name]
     if not hasattr(value, "__index__") or not -(2**31) <= value < 2**31:
@@ -194,19 +196,19 @@ def integer(call: Any, name: str) -> int:
     return int(value)
 
 
-def one_of(call: Any, name: str, *types: data_types.DataType) -> None:
+def one_of(call: Call, name: str, *types: data_types.DataType) -> None:
     value = call.arguments[name]
     if value.dtype not in types:
         raise KernelError(f"nisa.{call.operation}: {name} must be {' or '.join(types)}; it is {value.dtype}", "8")
 
 
-def multiple(call: Any, what: str, value: int, of: int, most: int | None = None) -> None:
-    if value % of or (most is not None and value > most):
-        limit = f", at most {most}" if most else ""
-        raise KernelError(f"nisa.{call.operation}: {what} must be a multiple of {of}{limit}; it is {value}", "8")
+def multiple(call: Call, quantity: str, value: int, factor: int, limit: int | None = None) -> None:
+    if value % factor or (limit is not None and value > limit):
+        bound = f", at most {limit}" if limit else ""
+        raise KernelError(f"nisa.{call.operation}: {quantity} must be a multiple of {factor}{bound}; it is {value}", "8")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, numpy.ndarray) and value.ndim:
         return "an array of NumPy: pass it to the kernel as an argument, or write nl.shared_constant(array)"
     return repr(value) if isinstance(value, (int, float, str, Operator)) or value is None else type(value).__name__

@@ -2,9 +2,8 @@
 """ALU operators that the engines' instructions take (doc/spec/neuron-core.md, 3.4 and 8.4 to 8.6)."""
 from __future__ import annotations
 
-from typing import Any
-
 from trn_nki.checks import operands
+from trn_nki.checks.call import Call
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import operators as op
@@ -27,15 +26,15 @@ _OF_ACTIVATE2 = (
 )
 
 
-def lane(call: Any, name: str, *, arithmetic: bool = False) -> Operator:
+def lane(call: Call, name: str, *, arithmetic: bool = False) -> Operator:
     """Checks for an operator of the engine's lanes."""
     found = operands.operator(call, name)
     known = found in _ARITHMETIC or (found in _GPSIMD and call.engine is engine.gpsimd)
     if not known and not (found.is_bitvec and call.engine is engine.vector and not arithmetic):
-        why = (
+        reason = (
             f"runs on {_engines(found)}" if found in _GPSIMD or found.is_bitvec and not arithmetic else "is no operator of this instruction"
         )
-        raise KernelError(f"nisa.{call.operation}: {name}={found!r} {why}, not on the {call.engine.name} engine", "3.4")
+        raise KernelError(f"nisa.{call.operation}: {name}={found!r} {reason}, not on the {call.engine.name} engine", "3.4")
     return found
 
 
@@ -43,7 +42,7 @@ def _engines(found: Operator) -> str:
     return "GPSIMD" if found in _GPSIMD else "Vector"
 
 
-def pair(call: Any, first: str, second: str) -> tuple[Operator, Operator]:
+def pair(call: Call, first: str, second: str) -> tuple[Operator, Operator]:
     """Checks for two operators of a tensor_scalar; the second may be None."""
     given = lane(call, first), op.bypass if call.arguments[second] is None else lane(call, second)
     if call.engine is engine.scalar:
@@ -55,17 +54,17 @@ def pair(call: Any, first: str, second: str) -> tuple[Operator, Operator]:
     return given
 
 
-def of_activate2(call: Any) -> tuple[Operator, ...]:
+def of_activate2(call: Call) -> tuple[Operator, Operator]:
     """Checks the two operators of an activate2; None becomes bypass."""
     for name in ("op0", "op1"):
         if call.arguments[name] is None:
             call.arguments[name] = op.bypass
-    given = tuple(operands.operator(call, name) for name in ("op0", "op1"))
+    given = operands.operator(call, "op0"), operands.operator(call, "op1")
     _one_of(call, given, _OF_ACTIVATE2)
     return given
 
 
-def _one_of(call: Any, given: tuple[Operator, ...], allowed: tuple[tuple[Operator, Operator], ...]) -> None:
+def _one_of(call: Call, given: tuple[Operator, Operator], allowed: tuple[tuple[Operator, Operator], ...]) -> None:
     if given not in allowed:
         these = ", ".join(f"({first.name}, {second.name})" for first, second in allowed)
         raise KernelError(
@@ -75,12 +74,12 @@ def _one_of(call: Any, given: tuple[Operator, ...], allowed: tuple[tuple[Operato
         )
 
 
-def bitvec(call: Any, given: tuple[Operator, ...], tiles: tuple[str, ...], scalars: tuple[str, ...] = ()) -> None:
+def bitvec(call: Call, given: tuple[Operator, ...], tiles: tuple[str, ...], scalars: tuple[str, ...] = ()) -> None:
     """Both operators are of one kind; bitvec operators take integers, tiles of one size (3.2, 3.4)."""
-    kinds = [one for one in given if one.kind != "both"]
-    if not any(one.is_bitvec for one in kinds):
+    kinds = [operator for operator in given if operator.kind != "both"]
+    if not any(operator.is_bitvec for operator in kinds):
         return
-    if not all(one.is_bitvec for one in kinds):
+    if not all(operator.is_bitvec for operator in kinds):
         raise KernelError(
             f"nisa.{call.operation}: {' and '.join(map(repr, kinds))} are of different kinds; bitvec and "
             "arithmetic operators do not mix",

@@ -33,56 +33,57 @@ class Path:
 
 def critical_path(profile: Profile) -> Path:
     path = Path()
-    at = profile.last
-    one = _last(profile)
+    time = profile.last
+    instruction = _last(profile)
     before_each = {id(step): before for engine in profile.engines for step, before in _predecessors(engine)}
-    while one is not None and at > profile.first:
-        begin = max(profile.first, min(at, one.begin))
-        end = min(at, max(begin, one.busy_until))
-        path.add(LATENCY if one.computes and at <= one.complete else REST, one.source, at - end)
-        at = end
-        path.add(one.engine.name if one.computes else REST, one.source, at - begin)
-        at = begin
-        wait = _awaited(one, at)
+    while instruction is not None and time > profile.first:
+        begin = max(profile.first, min(time, instruction.begin))
+        end = min(time, max(begin, instruction.busy_until))
+        path.add(LATENCY if instruction.computes and time <= instruction.complete else REST, instruction.source, time - end)
+        path.add(instruction.engine.name if instruction.computes else REST, instruction.source, end - begin)
+        time = begin
+        wait = _awaited(instruction, time)
         poster = profile.posters.get(wait.poster) if wait is not None else None
-        if wait is not None and poster is not None and poster.begin < at:
+        if wait is not None and poster is not None and poster.begin < time:
             if wait.cause is Cause.DMA:
-                end = max(profile.first, min(at, poster.end))
-                path.add(COPIES, poster.source, at - end)
+                end = max(profile.first, min(time, poster.end))
+                path.add(COPIES, poster.source, time - end)
             else:
-                end = max(profile.first, min(at, poster.complete))
-                path.add(SIGNALS, one.source, at - end)
-            at, one = end, poster
+                end = max(profile.first, min(time, poster.complete))
+                path.add(SIGNALS, instruction.source, time - end)
+            time, instruction = end, poster
             continue
-        before = before_each[id(one)]
-        end = profile.first if before is None else max(profile.first, min(at, before.busy_until))
+        before = before_each[id(instruction)]
+        end = profile.first if before is None else max(profile.first, min(time, before.busy_until))
         own = sum(
-            min(at, step.end) - max(end, step.begin)
-            for step in one.waits
-            if step.cause is Cause.DEPENDENCY and step.end > end and step.begin < at
+            min(time, step.end) - max(end, step.begin)
+            for step in instruction.waits
+            if step.cause is Cause.DEPENDENCY and step.end > end and step.begin < time
         )
-        path.add(LATENCY, one.source, min(own, at - end))
-        path.add(REST, one.source, at - end - max(0, min(own, at - end)))
-        at, one = end, before
-    path.add(REST, "", at - profile.first)
+        latency = min(own, time - end)
+        path.add(LATENCY, instruction.source, latency)
+        path.add(REST, instruction.source, time - end - max(0, latency))
+        time, instruction = end, before
+    path.add(REST, "", time - profile.first)
     return path
 
 
 def _last(profile: Profile) -> Instruction | None:
     """The instruction that ended last."""
-    return max((one for engine in profile.engines for one in engine.instructions), key=lambda one: (one.end, one.id), default=None)
+    instructions = [instruction for engine in profile.engines for instruction in engine.instructions]
+    return max(instructions, key=lambda instruction: (instruction.end, instruction.id)) if instructions else None
 
 
 def _predecessors(engine: Engine) -> Iterator[tuple[Instruction, Instruction | None]]:
     """Each instruction with the earlier one that occupied the engine longest: a load of a matrix may end during a product."""
     longest: Instruction | None = None
-    for one in engine.instructions:
-        yield one, longest
-        if longest is None or one.busy_until >= longest.busy_until:
-            longest = one
+    for instruction in engine.instructions:
+        yield instruction, longest
+        if longest is None or instruction.busy_until >= longest.busy_until:
+            longest = instruction
 
 
-def _awaited(one: Instruction, at: int) -> Wait | None:
+def _awaited(instruction: Instruction, time: int) -> Wait | None:
     """The wait of an instruction for a semaphore that ended last."""
-    waits = [wait for wait in one.waits if wait.cause in (Cause.SEMAPHORE, Cause.DMA) and wait.end > wait.begin and wait.end <= at]
-    return max(waits, key=lambda wait: wait.end, default=None)
+    waits = [wait for wait in instruction.waits if wait.cause in (Cause.SEMAPHORE, Cause.DMA) and wait.begin < wait.end <= time]
+    return max(waits, key=lambda wait: wait.end) if waits else None

@@ -2,29 +2,34 @@
 """ALU operators and reductions in FP32 (doc/spec/neuron-core.md, 3.3 to 3.5)."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy
 
 from trn_nki.values import operators as op
 from trn_nki.values.operators import Operator
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.simulate.formats import Floats, Raw
+
 _F = numpy.float32
 
 
-def _max(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+def _max(a: Floats, b: Floats | numpy.float32) -> Floats:
     return numpy.where(numpy.isnan(a) | numpy.isnan(b), _F(numpy.nan), numpy.where(a >= b, a, b))
 
 
-def _min(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+def _min(a: Floats, b: Floats) -> Floats:
     return numpy.where(numpy.isnan(a) | numpy.isnan(b), _F(numpy.nan), numpy.where(a <= b, a, b))
 
 
-def _power(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+def _power(a: Floats, b: Floats) -> Floats:
     return numpy.power(a.astype(numpy.float64), b.astype(numpy.float64)).astype(_F)
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[Operator, Callable[[Floats, Floats], npt.NDArray[Any]]] = {
     op.add: numpy.add,
     op.subtract: numpy.subtract,
     op.multiply: numpy.multiply,
@@ -51,20 +56,24 @@ _ARITHMETIC = {
 }
 
 
-def compute(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
+UFUNCS: dict[Operator, numpy.ufunc] = {op.add: numpy.add, op.subtract: numpy.subtract, op.multiply: numpy.multiply}
+_EXTREMES: dict[Operator, numpy.ufunc] = {op.maximum: numpy.maximum, op.minimum: numpy.minimum}
+
+
+def compute(operator: Operator, a: npt.ArrayLike, b: npt.ArrayLike, reverse: bool = False) -> Floats:
     """a operator b in FP32; b operator a when reversed, unless the operator ignores b."""
     if reverse and not operator.ignores_b:
         a, b = b, a
     return numpy.asarray(_ARITHMETIC[operator](numpy.asarray(a, _F), numpy.asarray(b, _F)), _F)
 
 
-def _bits(value: Any, unsigned: numpy.dtype) -> numpy.ndarray:
-    if numpy.ndim(value):
+def _bits(value: Raw | int, unsigned: numpy.dtype[Any]) -> Raw:
+    if isinstance(value, numpy.ndarray) and value.ndim:
         return value.view(f"u{value.dtype.itemsize}").astype(unsigned)
     return numpy.asarray(int(value) % 2 ** (8 * unsigned.itemsize)).astype(unsigned)
 
 
-def compute_bits(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
+def compute_bits(operator: Operator, a: Raw, b: Raw | int, reverse: bool = False) -> Raw:
     """The bitvec operators on integers of the size of a; shift counts are unsigned."""
     kind = a.dtype
     unsigned = numpy.dtype(f"u{kind.itemsize}")
@@ -85,14 +94,14 @@ def compute_bits(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse
     return made.view(kind)
 
 
-def reduce(operator: Operator, values: numpy.ndarray, start: numpy.ndarray | None = None) -> numpy.ndarray:
+def reduce(operator: Operator, values: Floats, start: Floats | None = None) -> Floats:
     """Over the last dimension in order, one FP32 operation for each element, from `start` or the first element."""
     if start is not None:
         values = numpy.concatenate([numpy.asarray(start, _F)[..., None], values], axis=-1)
-    if operator in (op.add, op.subtract, op.multiply):
-        return _ARITHMETIC[operator].accumulate(values, axis=-1, dtype=_F)[..., -1]
-    if operator in (op.maximum, op.minimum):
-        found = (numpy.maximum if operator is op.maximum else numpy.minimum).reduce(values, axis=-1)
+    if operator in UFUNCS:
+        return UFUNCS[operator].accumulate(values, axis=-1, dtype=_F)[..., -1]
+    if operator in _EXTREMES:
+        found = _EXTREMES[operator].reduce(values, axis=-1)
         first = numpy.argmax(values == found[..., None], axis=-1)
         kept = numpy.take_along_axis(values, first[..., None], axis=-1)[..., 0]
         return numpy.where(numpy.isnan(found), found, kept)

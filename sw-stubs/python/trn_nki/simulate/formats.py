@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values import data_types as types
 from trn_nki.values.data_types import DataType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[numpy.float32]
+    Raw = npt.NDArray[Any]  # elements of raw_type()
 
 # exponent bits, mantissa bits, bias, has infinities
 _SMALL = {
@@ -22,7 +29,7 @@ E2M1 = numpy.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], numpy.float32)
 
 
 @functools.lru_cache(maxsize=None)
-def _table(dtype: DataType) -> numpy.ndarray:
+def _table(dtype: DataType) -> Floats:
     """The value of each of the 256 codes."""
     exponent_bits, mantissa_bits, bias, infinities = _SMALL[dtype]
     codes = numpy.arange(256)
@@ -37,7 +44,7 @@ def _table(dtype: DataType) -> numpy.ndarray:
     return numpy.where(codes & 0x80, -values, values).astype(numpy.float32)
 
 
-def to_float32(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+def to_float32(raw: Raw, dtype: DataType) -> Floats:
     """Values of raw elements; 32-bit integers round to nearest even."""
     if dtype is types.float32:
         return raw
@@ -54,7 +61,7 @@ def to_float32(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     return raw.astype(numpy.float32)
 
 
-def unpack(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+def unpack(raw: Raw, dtype: DataType) -> Floats:
     """Values of packed elements: one more dimension, of 4."""
     if dtype is types.float4_e2m1fn_x4:
         codes = raw[..., None] >> numpy.array([0, 4, 8, 12], numpy.uint16) & 15
@@ -64,7 +71,7 @@ def unpack(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     return _table(inner)[codes]
 
 
-def from_float32(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+def from_float32(values: npt.ArrayLike, dtype: DataType) -> Raw:
     """Raw elements nearest to FP32 values: ties to even, NaN canonical, integers saturate."""
     values = numpy.asarray(values, numpy.float32)
     if dtype is types.float32:
@@ -86,17 +93,24 @@ def from_float32(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     raise NotImplementedError(f"no conversion from FP32 to {dtype}")
 
 
-def to_integers(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+def integer_limits(dtype: DataType) -> numpy.iinfo[Any]:
+    """The smallest and largest value of an integer type."""
+    return numpy.iinfo(numpy.dtype(raw_type(dtype)))
+
+
+def to_integers(values: npt.NDArray[Any], dtype: DataType) -> Raw:
     """Integers nearest to real values: ties to even, saturated; NaN is 0."""
     kind = raw_type(dtype)
-    limits = numpy.iinfo(kind)
+    limits = integer_limits(dtype)
     rounded = numpy.rint(numpy.where(numpy.isnan(values), 0, values).astype(numpy.float64))
     low, high = float(limits.min), float(limits.max)  # of 64 bits, `high` is one above the largest
-    whole = numpy.where((rounded > low) & (rounded < high), rounded, 0).astype(kind)
-    return numpy.where(rounded <= low, kind(limits.min), numpy.where(rounded >= high, kind(limits.max), whole))
+    whole: Raw = numpy.where((rounded > low) & (rounded < high), rounded, 0).astype(kind)
+    return numpy.where(
+        rounded <= low, numpy.asarray(limits.min, kind), numpy.where(rounded >= high, numpy.asarray(limits.max, kind), whole)
+    )
 
 
-def _to_small(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+def _to_small(values: npt.NDArray[Any], dtype: DataType) -> Raw:
     exponent_bits, mantissa_bits, bias, infinities = _SMALL[dtype]
     table = _table(dtype)[:128].astype(numpy.float64)
     finite = table[numpy.isfinite(table)]

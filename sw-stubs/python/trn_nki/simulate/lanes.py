@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy
 
 from trn_nki.checks.lanes import reduced_axes
 from trn_nki.simulate import formats, functions
-from trn_nki.simulate.arithmetic import compute, compute_bits, reduce
+from trn_nki.simulate.arithmetic import UFUNCS, compute, compute_bits, reduce
+from trn_nki.simulate.core import SimulatedCore
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values import data_types as types
 from trn_nki.values import operators as op
 from trn_nki.values.engines import engine
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.simulate.formats import Floats
+
 _F = numpy.float32
 LOWEST = _F(-3.4028234663852886e38)
 
 
-def tensor_copy(core: Any, a: dict[str, Any]) -> None:
+def tensor_copy(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, src = a["dst"], a["src"]
     if dst.dtype is src.dtype and not (core.generation.number == 2 and core.engine is engine.scalar):
         core.store_raw(dst, core.raw(src))
@@ -28,24 +34,24 @@ def tensor_copy(core: Any, a: dict[str, Any]) -> None:
         core.store(dst, core.values(src))
 
 
-def memset(core: Any, a: dict[str, Any]) -> None:
+def memset(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, value = a["dst"], a["value"]
     if dst.dtype.is_integer:
-        limits = numpy.iinfo(raw_type(dst.dtype))
+        limits = formats.integer_limits(dst.dtype)
         value = value % 2**32 if dst.dtype is types.uint32 else min(max(value, int(limits.min)), int(limits.max))
         core.store_raw(dst, numpy.full((dst.shape[0], dst.free_size), value, raw_type(dst.dtype)))
     else:
         core.store(dst, numpy.full((dst.shape[0], dst.free_size), value, _F))
 
 
-def _select(core: Any, mask: numpy.ndarray, source: NkiTensor, other: Any, dst: NkiTensor) -> None:
+def _select(core: SimulatedCore, mask: npt.NDArray[numpy.bool_], source: NkiTensor, other: npt.ArrayLike, dst: NkiTensor) -> None:
     """Selected elements keep their bits when the types agree; others are an FP32 value."""
     filled = formats.from_float32(numpy.broadcast_to(numpy.asarray(other, _F), mask.shape), dst.dtype)
     kept = core.raw(source) if source.dtype is dst.dtype else formats.from_float32(core.values(source), dst.dtype)
     core.store_raw(dst, numpy.where(mask, kept, filled))
 
 
-def tensor_copy_predicated(core: Any, a: dict[str, Any]) -> None:
+def tensor_copy_predicated(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, src = a["dst"], a["src"]
     mask = core.raw(a["predicate"]) != 0
     mask = ~mask if a["reverse_pred"] else mask
@@ -56,23 +62,17 @@ def tensor_copy_predicated(core: Any, a: dict[str, Any]) -> None:
     core.store_raw(dst, numpy.where(mask, taken, core.raw(dst)))
 
 
-def tensor_tensor(core: Any, a: dict[str, Any]) -> None:
+def tensor_tensor(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, x, y, operator = a["dst"], a["data1"], a["data2"], a["op"]
     if operator.is_bitvec:
         core.store_raw(dst, compute_bits(operator, core.raw(x), core.raw(y)))
-    elif (
-        core.engine is engine.gpsimd
-        and x.dtype is y.dtype is dst.dtype
-        and x.dtype in (types.int32, types.uint32)
-        and operator in (op.add, op.subtract, op.multiply)
-    ):
-        exact = {op.add: numpy.add, op.subtract: numpy.subtract, op.multiply: numpy.multiply}[operator]
-        core.store_raw(dst, exact(core.raw(x), core.raw(y)))
+    elif core.engine is engine.gpsimd and x.dtype is y.dtype is dst.dtype and x.dtype in (types.int32, types.uint32) and operator in UFUNCS:
+        core.store_raw(dst, UFUNCS[operator](core.raw(x), core.raw(y)))
     else:
         core.store(dst, compute(operator, core.values(x), core.values(y)))
 
 
-def tensor_scalar(core: Any, a: dict[str, Any]) -> None:
+def tensor_scalar(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, data = a["dst"], a["data"]
     steps = [(a["op0"], a["operand0"], a["reverse0"]), (a["op1"], a["operand1"], a["reverse1"])]
     steps = [step for step in steps if step[0] is not None and step[0] is not op.bypass]
@@ -88,12 +88,12 @@ def tensor_scalar(core: Any, a: dict[str, Any]) -> None:
     core.store(dst, value)
 
 
-def scalar_tensor_tensor(core: Any, a: dict[str, Any]) -> None:
+def scalar_tensor_tensor(core: SimulatedCore, a: dict[str, Any]) -> None:
     value = compute(a["op0"], core.values(a["data"]), core.scalar(a["operand0"]), a["reverse0"])
     core.store(a["dst"], compute(a["op1"], value, core.values(a["operand1"]), a["reverse1"]))
 
 
-def tensor_tensor_scan(core: Any, a: dict[str, Any]) -> None:
+def tensor_tensor_scan(core: SimulatedCore, a: dict[str, Any]) -> None:
     x, y = core.values(a["data0"]), core.values(a["data1"])
     found = numpy.empty(x.shape, _F)
     last = numpy.broadcast_to(core.scalar(a["initial"]), (x.shape[0], 1))[:, 0]
@@ -103,7 +103,7 @@ def tensor_tensor_scan(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], found)
 
 
-def tensor_scalar_cumulative(core: Any, a: dict[str, Any]) -> None:
+def tensor_scalar_cumulative(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = compute(a["op0"], core.values(a["src"]), core.scalar(a["imm0"]))
     last = core.accumulator(a["reduce_cmd"], a["op1"], len(x), a["imm1"])
     found = numpy.empty(x.shape, _F)
@@ -114,17 +114,17 @@ def tensor_scalar_cumulative(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], found)
 
 
-def reciprocal(core: Any, a: dict[str, Any]) -> None:
+def reciprocal(core: SimulatedCore, a: dict[str, Any]) -> None:
     core.store(a["dst"], compute(op.reciprocal, core.values(a["data"]), _F(0)))
 
 
-def _activate(core: Any, a: dict[str, Any], x: numpy.ndarray, slope: Any = 0.0) -> None:
+def _activate(core: SimulatedCore, a: dict[str, Any], x: Floats, slope: float | Floats | numpy.float32 = 0.0) -> None:
     result = functions.apply(a["op"], x, slope)
     core.store(a["dst"], result)
     core.accumulate(a["reduce_cmd"], a["reduce_op"] or op.add, result, a["reduce_res"])
 
 
-def activation(core: Any, a: dict[str, Any]) -> None:
+def activation(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = core.values(a["data"])
     scale = a["scale"]
     if isinstance(scale, NkiTensor) or scale != 1.0:
@@ -134,19 +134,19 @@ def activation(core: Any, a: dict[str, Any]) -> None:
     _activate(core, a, x)
 
 
-def activate2(core: Any, a: dict[str, Any]) -> None:
+def activate2(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = compute(a["op0"], core.values(a["data"]), core.scalar(a["imm0"]), a["reverse0"])
     x = compute(a["op1"], x, core.scalar(a["imm1"]), a["reverse1"])
     _activate(core, a, x, core.scalar(a["relu_param"]))
 
 
-def exponential(core: Any, a: dict[str, Any]) -> None:
+def exponential(core: SimulatedCore, a: dict[str, Any]) -> None:
     result = functions.apply(op.exp, core.values(a["src"]) - core.scalar(a["max_value"]))
     core.store(a["dst"], result)
     core.accumulate(a["reduce_cmd"], op.add, result, a["reduce_res"], a["reduce_init"])
 
 
-def tensor_reduce(core: Any, a: dict[str, Any]) -> None:
+def tensor_reduce(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, data, operator = a["dst"], a["data"], a["op"]
     kept = math.prod(data.shape[1 : reduced_axes(a["axis"], data.ndim)[0]])
     shape = (data.shape[0], kept, -1)
@@ -161,7 +161,7 @@ def tensor_reduce(core: Any, a: dict[str, Any]) -> None:
     core.store(dst, found * _F(-1) if a["negate"] else found)
 
 
-def tensor_partition_reduce(core: Any, a: dict[str, Any]) -> None:
+def tensor_partition_reduce(core: SimulatedCore, a: dict[str, Any]) -> None:
     operator = a["op"]
     if operator.is_bitvec:
         raw = core.raw(a["data"])
@@ -176,13 +176,13 @@ def tensor_partition_reduce(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], (found / _F(len(values)) if operator is op.average else found)[None])
 
 
-def tensor_scalar_reduce(core: Any, a: dict[str, Any]) -> None:
+def tensor_scalar_reduce(core: SimulatedCore, a: dict[str, Any]) -> None:
     result = compute(a["op0"], core.values(a["data"]), core.scalar(a["operand0"]), a["reverse0"])
     core.store(a["dst"], result)
     core.accumulate(a["reduce_cmd"], a["reduce_op"], result, a["reduce_res"], a["reduce_init"], a["reduce_res_negate"])
 
 
-def _affine(a: dict[str, Any], partitions: int) -> numpy.ndarray:
+def _affine(a: dict[str, Any], partitions: int) -> npt.NDArray[numpy.int32]:
     """The data pattern in 32-bit wrapping arithmetic (7.5)."""
     value = numpy.zeros((1,), numpy.int64)
     for step, count in a["pattern"]:
@@ -191,7 +191,7 @@ def _affine(a: dict[str, Any], partitions: int) -> numpy.ndarray:
     return value.astype(numpy.int32)
 
 
-def iota(core: Any, a: dict[str, Any]) -> None:
+def iota(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst = a["dst"]
     value = _affine(a, dst.shape[0])
     if dst.dtype is types.int32:
@@ -202,12 +202,12 @@ def iota(core: Any, a: dict[str, Any]) -> None:
         core.store(dst, value.astype(_F))
 
 
-def affine_select(core: Any, a: dict[str, Any]) -> None:
+def affine_select(core: SimulatedCore, a: dict[str, Any]) -> None:
     mask = compute(a["cmp_op"], numpy.sign(_affine(a, a["dst"].shape[0])), _F(0)) != 0
     _select(core, mask, a["on_true_tile"], core.scalar(a["on_false_value"]), a["dst"])
 
 
-def range_select(core: Any, a: dict[str, Any]) -> None:
+def range_select(core: SimulatedCore, a: dict[str, Any]) -> None:
     source = a["on_true_tile"]
     index = numpy.arange(source.free_size, dtype=_F) + _F(a["range_start"])
     mask = (compute(a["comp_op0"], index, core.scalar(a["bound0"])) != 0) & (compute(a["comp_op1"], index, core.scalar(a["bound1"])) != 0)
@@ -216,7 +216,7 @@ def range_select(core: Any, a: dict[str, Any]) -> None:
     core.accumulate(a["reduce_cmd"], op.maximum, result, a["reduce_res"])
 
 
-def select_reduce(core: Any, a: dict[str, Any]) -> None:
+def select_reduce(core: SimulatedCore, a: dict[str, Any]) -> None:
     mask = core.raw(a["predicate"]) != 0
     mask = ~mask if a["reverse_pred"] else mask
     other = core.scalar(a["on_false"])
@@ -225,13 +225,13 @@ def select_reduce(core: Any, a: dict[str, Any]) -> None:
     core.accumulate(a["reduce_cmd"], op.maximum, result, a["reduce_res"])
 
 
-def nc_n_gather(core: Any, a: dict[str, Any]) -> None:
+def nc_n_gather(core: SimulatedCore, a: dict[str, Any]) -> None:
     indices = core.raw(a["indices"]).astype(numpy.int64)
     core.memory.check_indices(indices, a["data"].free_size, a["data"])
     core.store_raw(a["dst"], numpy.take_along_axis(core.raw(a["data"]), indices, 1))
 
 
-def local_gather(core: Any, a: dict[str, Any]) -> None:
+def local_gather(core: SimulatedCore, a: dict[str, Any]) -> None:
     source, index, dst, size = core.raw(a["src_buffer"]), core.raw(a["index"]), a["dst"], a["num_elem_per_idx"]
     count = a["num_valid_indices"] or 16 * index.shape[1]
     found = core.raw(dst)
@@ -243,7 +243,7 @@ def local_gather(core: Any, a: dict[str, Any]) -> None:
     core.store_raw(dst, found)
 
 
-def nc_stream_shuffle(core: Any, a: dict[str, Any]) -> None:
+def nc_stream_shuffle(core: SimulatedCore, a: dict[str, Any]) -> None:
     source, dst = core.raw(a["src"]), a["dst"]
     found = core.raw(dst)
     for first in range(0, len(found), 32):
@@ -253,18 +253,18 @@ def nc_stream_shuffle(core: Any, a: dict[str, Any]) -> None:
     core.store_raw(dst, found)
 
 
-def bn_stats(core: Any, a: dict[str, Any]) -> None:
+def bn_stats(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = core.values(a["data"])
     found = []
     for half in (x[:, 0::2], x[:, 1::2]):
         count = _F(half.shape[1])
         start = numpy.zeros(len(x), _F)
         mean = reduce(op.add, half, start) / count
-        found += [numpy.full(len(x), count), mean, reduce(op.add, (half - mean[:, None]) ** 2, start)]
+        found += [numpy.full(len(x), count), mean, reduce(op.add, numpy.square(half - mean[:, None]), start)]
     core.store(a["dst"], numpy.stack(found, axis=1))
 
 
-def bn_aggr(core: Any, a: dict[str, Any]) -> None:
+def bn_aggr(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = core.values(a["data"]).reshape(a["data"].shape[0], -1, 3)
     count, mean, m2 = x[..., 0], x[..., 1], x[..., 2]
     start = numpy.zeros(len(x), _F)
@@ -275,13 +275,13 @@ def bn_aggr(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], numpy.stack([centre, variance], axis=1))
 
 
-def max8(core: Any, a: dict[str, Any]) -> None:
+def max8(core: SimulatedCore, a: dict[str, Any]) -> None:
     x = core.values(a["src"])
     ordered = -numpy.sort(-x, axis=1, kind="stable")  # NaN last, equal zeros in their order
     core.store(a["dst"], ordered[:, :8])
 
 
-def _matches(x: numpy.ndarray, wanted: numpy.ndarray, order: Any) -> numpy.ndarray:
+def _matches(x: Floats, wanted: Floats, order: Iterable[int]) -> npt.NDArray[numpy.int64]:
     """Index of the first element equal to each wanted value that no earlier match took; -1: none."""
     found = numpy.full((len(x), 8), -1, numpy.int64)
     taken = numpy.zeros(x.shape, bool)
@@ -295,12 +295,12 @@ def _matches(x: numpy.ndarray, wanted: numpy.ndarray, order: Any) -> numpy.ndarr
     return found
 
 
-def nc_find_index8(core: Any, a: dict[str, Any]) -> None:
+def nc_find_index8(core: SimulatedCore, a: dict[str, Any]) -> None:
     found = _matches(core.values(a["data"]), core.values(a["vals"]), range(8))
     core.store_raw(a["dst"], found.astype(raw_type(a["dst"].dtype)))
 
 
-def nc_match_replace8(core: Any, a: dict[str, Any]) -> None:
+def nc_match_replace8(core: SimulatedCore, a: dict[str, Any]) -> None:
     dst, data = a["dst"], a["data"]
     found = _matches(core.values(data), core.values(a["vals"]), range(7, -1, -1))
     mask = numpy.ones((dst.shape[0], dst.free_size), bool)
@@ -311,7 +311,7 @@ def nc_match_replace8(core: Any, a: dict[str, Any]) -> None:
         core.store_raw(a["dst_idx"], found.astype(raw_type(a["dst_idx"].dtype)))
 
 
-def nonzero_with_count(core: Any, a: dict[str, Any]) -> None:
+def nonzero_with_count(core: SimulatedCore, a: dict[str, Any]) -> None:
     values, found = core.values(a["src"]), core.raw(a["dst"])
     for partition in range(0, len(values), 16):
         indices = numpy.nonzero(values[partition])[0] + a["index_offset"]
@@ -321,7 +321,7 @@ def nonzero_with_count(core: Any, a: dict[str, Any]) -> None:
     core.store_raw(a["dst"], found)
 
 
-def sequence_bounds(core: Any, a: dict[str, Any]) -> None:
+def sequence_bounds(core: SimulatedCore, a: dict[str, Any]) -> None:
     ids = core.raw(a["segment_ids"])[0]  # compared in their type (20.50)
     count = len(ids)
     starts, ends = numpy.full(count, count, _F), numpy.full(count, -1, _F)
@@ -334,7 +334,7 @@ def sequence_bounds(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], numpy.concatenate([starts, ends])[None])
 
 
-def topk(core: Any, a: dict[str, Any]) -> None:
+def topk(core: SimulatedCore, a: dict[str, Any]) -> None:
     """The n values of each group of 16 partitions lie partition first; ties: the lower index is the larger."""
     source, raw, count, n = core.values(a["src"]), core.raw(a["src"]), a["val_dst"].free_size, a["n"]
     values = numpy.empty((len(source), count), raw.dtype)

@@ -2,20 +2,27 @@
 """The Tensor engine and MX quantisation (doc/spec/neuron-core.md, 3.7 and 3.9)."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 
 from trn_nki.simulate import formats
+from trn_nki.simulate.core import SimulatedCore
 from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine, matmul_perf_mode
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.simulate.formats import Floats
+    from trn_nki.tensors.tensor import NkiTensor
 
 _SMALLEST_NORMAL, _LARGEST = 2.0**-126, float(numpy.finfo(numpy.float32).max)
 _MAX_EXPONENT = {types.float8_e4m3fn_x4: 8, types.float8_e5m2_x4: 15}
 _INNER = {types.float8_e4m3fn_x4: types.float8_e4m3fn, types.float8_e5m2_x4: types.float8_e5m2}
 
 
-def multiply(stationary: numpy.ndarray, moving: numpy.ndarray, wide: bool) -> numpy.ndarray:
+def multiply(stationary: Floats, moving: Floats, wide: bool) -> Floats:
     """Sum over rows k of stationary[k, m] * moving[k, n], in order, rounded to FP32 after each row."""
     acc = numpy.zeros((stationary.shape[1], moving.shape[1]), numpy.float32)
     if wide or not _is_exact(stationary, moving):
@@ -30,17 +37,17 @@ def multiply(stationary: numpy.ndarray, moving: numpy.ndarray, wide: bool) -> nu
     return acc
 
 
-def _is_exact(a: numpy.ndarray, b: numpy.ndarray) -> bool:
+def _is_exact(a: Floats, b: Floats) -> bool:
     """Whether all products of finite numbers are 0 or normal in FP32."""
-    least = most = 1.0
+    smallest = largest = 1.0
     for values in (a, b):
         sizes = numpy.abs(values[numpy.isfinite(values) & (values != 0)])
         if sizes.size:
-            least, most = least * float(sizes.min()), most * float(sizes.max())
-    return _SMALLEST_NORMAL <= least and most <= _LARGEST
+            smallest, largest = smallest * float(sizes.min()), largest * float(sizes.max())
+    return _SMALLEST_NORMAL <= smallest and largest <= _LARGEST
 
 
-def multiply_groups(stationary: numpy.ndarray, moving: numpy.ndarray, scale: Any = None) -> numpy.ndarray:
+def multiply_groups(stationary: Floats, moving: Floats, scale: Sequence[npt.NDArray[numpy.float64]] | None = None) -> Floats:
     """[K, M, q] and [K, N, q]: the q products of a row are summed exactly, scaled, added to FP32."""
     a, b = stationary.astype(numpy.float64), moving.astype(numpy.float64)
     acc = numpy.zeros((a.shape[1], b.shape[1]), numpy.float32)
@@ -54,7 +61,7 @@ def multiply_groups(stationary: numpy.ndarray, moving: numpy.ndarray, scale: Any
     return acc
 
 
-def nc_matmul(core: Any, arguments: dict[str, Any]) -> None:
+def nc_matmul(core: SimulatedCore, arguments: dict[str, Any]) -> None:
     stationary, moving, dst = (arguments[name] for name in ("stationary", "moving", "dst"))
     if arguments["is_transpose"] and core.generation.number >= 3:
         raw = core.raw(stationary).T
@@ -70,13 +77,13 @@ def nc_matmul(core: Any, arguments: dict[str, Any]) -> None:
     _to_psum(core, arguments, result)
 
 
-def _to_psum(core: Any, arguments: dict[str, Any], result: numpy.ndarray) -> None:
+def _to_psum(core: SimulatedCore, arguments: dict[str, Any], result: Floats) -> None:
     if arguments["accumulate"]:
         result = core.values(arguments["dst"]) + result
     core.store(arguments["dst"], result)
 
 
-def nc_matmul_mx(core: Any, arguments: dict[str, Any]) -> None:
+def nc_matmul_mx(core: SimulatedCore, arguments: dict[str, Any]) -> None:
     factors, scales = [], []
     for name in ("stationary", "moving"):
         view = arguments[name]
@@ -87,7 +94,7 @@ def nc_matmul_mx(core: Any, arguments: dict[str, Any]) -> None:
     _to_psum(core, arguments, multiply_groups(factors[0], factors[1], scales))
 
 
-def _scale_window(view: Any, scale: Any) -> tuple[Any, numpy.ndarray]:
+def _scale_window(view: NkiTensor, scale: NkiTensor) -> tuple[NkiTensor, npt.NDArray[Any]]:
     """All partitions that hold scales, and which of them belongs to each data partition."""
     partitions = numpy.arange(view.shape[0])
     rows = 32 * (partitions // 32) + partitions % 32 // 8
@@ -95,12 +102,12 @@ def _scale_window(view: Any, scale: Any) -> tuple[Any, numpy.ndarray]:
     return window, rows
 
 
-def _scales(core: Any, view: Any, scale: Any) -> numpy.ndarray:
+def _scales(core: SimulatedCore, view: NkiTensor, scale: NkiTensor) -> npt.NDArray[numpy.uint8]:
     window, rows = _scale_window(view, scale)
     return core.raw(window)[rows]
 
 
-def quantize_mx(core: Any, arguments: dict[str, Any]) -> None:
+def quantize_mx(core: SimulatedCore, arguments: dict[str, Any]) -> None:
     dst, scale = arguments["dst"], arguments["dst_scale"]
     values = core.values(arguments["src"]).astype(numpy.float64)
     partitions, columns = values.shape[0], values.shape[1] // 4
@@ -121,7 +128,7 @@ def quantize_mx(core: Any, arguments: dict[str, Any]) -> None:
         target[32 * (group // 4) + group % 4] = written[group]
 
 
-def nc_transpose(core: Any, arguments: dict[str, Any]) -> None:
+def nc_transpose(core: SimulatedCore, arguments: dict[str, Any]) -> None:
     dst, data = arguments["dst"], arguments["data"]
     if core.generation.number == 2 and core.engine is engine.tensor:
         values = core.values(data)

@@ -2,17 +2,25 @@
 """Bytes of storages, and views of them as NumPy arrays of raw elements."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.storage import Storage
-from trn_nki.tensors.indirection import DeviceInteger
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.tensors.indirection import DeviceInteger, RegisterOrInteger
+from trn_nki.tensors.tensor import NkiTensor, has_kind, indirection_of
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from trn_nki.diagnostics.places import Place
+    from trn_nki.simulate.formats import Raw
+
+    Bytes = npt.NDArray[numpy.uint8]
 
 POISON = 0xFF  # of bytes that were never written: NaN in every float type
 
@@ -20,13 +28,13 @@ POISON = 0xFF  # of bytes that were never written: NaN in every float type
 class Memory:
     """Storages of one core. HBM is in `shared`, common to the cores of a launch."""
 
-    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
+    def __init__(self, generation: Generation, shared: dict[Storage, Bytes]):
         self._generation, self._hbm = generation, shared
-        self._tiles: dict[Storage, numpy.ndarray] = {}
-        self._chip: dict[MemoryRegion, numpy.ndarray] = {}  # all of SBUF or PSUM, for tiles with an address
-        self.place: Any = None  # of the instruction
+        self._tiles: dict[Storage, Bytes] = {}
+        self._chip: dict[MemoryRegion, Bytes] = {}  # all of SBUF or PSUM, for tiles with an address
+        self.place: Place | None = None  # of the instruction
 
-    def _bytes(self, storage: Storage) -> tuple[numpy.ndarray, int, int]:
+    def _bytes(self, storage: Storage) -> tuple[Bytes, int, int]:
         """The array, the bytes from one partition to the next, and the first byte."""
         if storage.address is not None and storage.is_on_chip:
             size = PSUM_BYTES if storage.region is MemoryRegion.psum else self._generation.sbuf_bytes
@@ -41,7 +49,7 @@ class Memory:
                 held[storage] = numpy.frombuffer(storage.data.tobytes(), numpy.uint8).copy()
         return held[storage], storage.bytes_per_partition if storage.is_on_chip else 0, 0
 
-    def array(self, view: NkiTensor, extra: int = 0) -> numpy.ndarray:
+    def array(self, view: NkiTensor, extra: int = 0) -> Raw:
         """The elements of a view, `extra` elements further: writable, in the view's shape."""
         buffer, pitch, first = self._bytes(view.storage)
         size = view.dtype.itemsize
@@ -62,13 +70,13 @@ class Memory:
 class DynamicMemory(Memory):
     """Resolves dynamic indices of views."""
 
-    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
+    def __init__(self, generation: Generation, shared: dict[Storage, Bytes]):
         super().__init__(generation, shared)
-        self.registers: dict[Any, int] = {}
+        self.registers: dict[DeviceInteger, int] = {}
         self.group = 16  # of the engine that reads an index tile
         self.skip_out_of_range = False
 
-    def read(self, view: NkiTensor) -> numpy.ndarray:
+    def read(self, view: NkiTensor) -> Raw:
         """A copy of the raw elements, in the view's shape."""
         kind = view.indirection.kind if view.indirection else None
         if kind is None:
@@ -79,12 +87,12 @@ class DynamicMemory(Memory):
         if kind == "column":
             whole, columns = self._columns(view)
             return numpy.take_along_axis(whole, columns, axis=1)
-        found = numpy.zeros(view.shape, raw_type(view.dtype))
+        found: Raw = numpy.zeros(view.shape, raw_type(view.dtype))
         for i, row in self._rows(view):
             found[i] = row
         return found
 
-    def write(self, view: NkiTensor, raw: numpy.ndarray, skipped: Any = None) -> None:
+    def write(self, view: NkiTensor, raw: Raw, skipped: NkiTensor | None = None) -> None:
         """Stores raw elements, in the view's shape. `skipped` is the source view, whose rows may be out of range."""
         raw = raw.reshape(view.shape)
         kind = view.indirection.kind if view.indirection else None
@@ -103,7 +111,7 @@ class DynamicMemory(Memory):
         else:
             self._write_rows(view, raw)
 
-    def _write_rows(self, view: NkiTensor, raw: numpy.ndarray) -> None:
+    def _write_rows(self, view: NkiTensor, raw: Raw) -> None:
         held: dict[int, int] = {}  # position of the elements that a row of the table receives, by the row's address
         for i, row in self._rows(view):
             first = held.setdefault(row.__array_interface__["data"][0], i)
@@ -115,8 +123,8 @@ class DynamicMemory(Memory):
                 )
             row[...] = raw[i]
 
-    def _write_kept(self, view: NkiTensor, raw: numpy.ndarray, source: NkiTensor) -> None:
-        if source.indirection.kind == "scalar":
+    def _write_kept(self, view: NkiTensor, raw: Raw, source: NkiTensor) -> None:
+        if has_kind(source, "scalar"):
             if self._scalar(source) is not None:
                 self.array(view)[...] = raw
             return
@@ -124,7 +132,7 @@ class DynamicMemory(Memory):
         for i, _ in self._rows(source):
             target[i] = raw[i]
 
-    def value(self, index: Any) -> int:
+    def value(self, index: NkiTensor | RegisterOrInteger) -> int:
         """The integer in a register or in a tile of one element."""
         if isinstance(index, NkiTensor):
             return int(self.read(index).reshape(-1)[0])
@@ -132,7 +140,7 @@ class DynamicMemory(Memory):
 
     def _scalar(self, view: NkiTensor) -> int | None:
         """Elements to add to the offset; None when the index is out of range and is skipped."""
-        dynamic = view.indirection
+        dynamic = indirection_of(view)
         index = self.value(dynamic.index)
         if not self._in_range(index, view.max_index() + 1, view):
             return None
@@ -151,19 +159,18 @@ class DynamicMemory(Memory):
                     self.place,
                 )
 
-    def _rows(self, view: NkiTensor) -> Any:
+    def _rows(self, view: NkiTensor) -> Iterator[tuple[int, Raw]]:
         """(position, elements) of each selected entry of dimension 0 that is in range."""
-        dynamic = view.indirection
-        indices = self.read(dynamic.index).T.reshape(-1)[: view.shape[0]]
-        one = view._derive((1,) + view.shape[1:], view.strides, view.offset)
-        one.indirection = None
+        dynamic = indirection_of(view)
+        indices = self.read(dynamic.tile).T.reshape(-1)[: view.shape[0]]
+        row = view.at(0, (1,) + view.shape[1:])
         for i, index in enumerate(indices):
             if self._in_range(int(index), dynamic.limit, view):
-                yield i, self.array(one, int(index) * dynamic.stride)[0]
+                yield i, self.array(row, int(index) * dynamic.stride)[0]
 
-    def _columns(self, view: NkiTensor) -> tuple[numpy.ndarray, numpy.ndarray]:
-        dynamic = view.indirection
-        index = self.read(dynamic.index).astype(numpy.int64)
+    def _columns(self, view: NkiTensor) -> tuple[Raw, npt.NDArray[numpy.int64]]:
+        dynamic = indirection_of(view)
+        index = self.read(dynamic.tile).astype(numpy.int64)
         partitions, count = view.shape
         columns = numpy.empty(view.shape, numpy.int64)
         positions = numpy.arange(count)
@@ -171,11 +178,10 @@ class DynamicMemory(Memory):
             first = partition // self.group * self.group
             columns[partition] = index[first + positions % self.group, positions // self.group]
         self.check_indices(columns, dynamic.limit, view)
-        whole = view._derive((partitions, dynamic.limit), (view.strides[0], 1), view.offset)
-        whole.indirection = None
+        whole = view.at(0, (partitions, dynamic.limit), (view.strides[0], 1))
         return self.array(whole), columns
 
-    def check_indices(self, indices: numpy.ndarray, limit: int, view: NkiTensor) -> None:
+    def check_indices(self, indices: npt.NDArray[Any], limit: int, view: NkiTensor) -> None:
         """Raises KernelError with the first index that is not in the view's `limit` elements, unless these are skipped."""
         for index in indices[(indices < 0) | (indices >= limit)]:
             self._in_range(int(index), limit, view)

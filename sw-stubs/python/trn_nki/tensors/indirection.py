@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Generic, TypeAlias, TypeVar
+from typing import Any, Callable, Generic, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")  # NkiTensor, which contains an Indirection
 
@@ -43,8 +43,7 @@ class Indirection(Generic[T]):
     @property
     def tile(self) -> T:
         """The index tile of a vector or column index."""
-        assert not isinstance(self.index, DeviceInteger)
-        return self.index
+        return cast(T, self.index)
 
     def displacement(self) -> DeviceInteger:
         """A register with the number of elements that a scalar index adds to its view's offset."""

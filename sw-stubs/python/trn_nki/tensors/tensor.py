@@ -58,9 +58,9 @@ class NkiTensor(PythonOperators, NKIObject):
         made.indirection = indirection or self.indirection
         return made
 
-    def at(self, elements: int) -> "NkiTensor":
-        """The view with a scalar index of so many elements."""
-        made = self._derive(self.shape, self.strides, self.offset + elements)
+    def at(self, elements: int, shape: tuple[int, ...] | None = None, strides: tuple[int, ...] | None = None) -> "NkiTensor":
+        """The view without its index of the device, so many elements further, with other shape and strides if given."""
+        made = self._derive(shape or self.shape, strides or self.strides, self.offset + elements)
         made.indirection = None
         return made
 
@@ -462,6 +462,11 @@ Index: TypeAlias = int | slice | DynamicSlice | DeviceInteger | NkiTensor | type
 def is_dynamic(value: object) -> TypeGuard[DynamicIndex]:
     """Whether a value is known only on the device: a register or a tile."""
     return isinstance(value, (DeviceInteger, NkiTensor))
+
+
+def has_kind(view: NkiTensor, kind: str) -> bool:
+    """Whether the view has an index of the device of this kind."""
+    return view.indirection is not None and view.indirection.kind == kind
 
 
 def indirection_of(view: NkiTensor) -> ViewIndex:
