@@ -31,30 +31,30 @@ inline std::vector<driver_request> read_driver_trace(const std::string& path) {
     std::vector<driver_request> requests;
     char line[1024];
     while (text != nullptr && fgets(line, sizeof line, text.get()) != nullptr) {
-        driver_request at{.operation = kind::read};
+        driver_request request{.operation = kind::read};
         char direction = 0;
         unsigned long long offset = 0, size = 0, value = 0, in_file = 0;
         int fds = 0;
         char reset[8] = "";
-        if (sscanf(line, "%*f R%u %c %llx/%llu %*[<>-] %llx", &at.region, &direction, &offset,
+        if (sscanf(line, "%*f R%u %c %llx/%llu %*[<>-] %llx", &request.region, &direction, &offset,
                    &size, &value) == 5) {
-            at.operation = direction == 'W' ? kind::write : kind::read;
+            request.operation = direction == 'W' ? kind::write : kind::read;
         } else if (sscanf(line, "%*f DMA_MAP iova %llx size %llx off %llx flags %u fd %d", &offset,
-                          &size, &in_file, &at.flags, &fds) == 5) {
-            at.operation = kind::map;
-            at.descriptor = fds != 0;
+                          &size, &in_file, &request.flags, &fds) == 5) {
+            request.operation = kind::map;
+            request.descriptor = fds != 0;
         } else if (sscanf(line, "%*f DMA_UNMAP iova %llx size %llx", &offset, &size) == 2) {
-            at.operation = kind::unmap;
+            request.operation = kind::unmap;
         } else if (sscanf(line, "%*f %7s", reset) == 1 && std::string(reset) == "RESET") {
-            at.operation = kind::reset;
+            request.operation = kind::reset;
         } else {
             continue;
         }
-        at.offset = offset;
-        at.size = size;
-        at.value = value;
-        at.in_file = in_file;
-        requests.push_back(at);
+        request.offset = offset;
+        request.size = size;
+        request.value = value;
+        request.in_file = in_file;
+        requests.push_back(request);
     }
     if (requests.empty()) throw std::runtime_error("no trace in " + path);
     return requests;

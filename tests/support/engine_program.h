@@ -23,8 +23,8 @@ public:
     /// Where start() puts programs in HBM stack 0; 64 KiB for each engine of each core.
     static constexpr std::uint64_t programs_at = 0x4000'0000;
 
-    host_engine(device& on, isa::engine which, unsigned core = 0)
-        : on_(on), engine_(static_cast<unsigned>(which)), core_(core) {}
+    host_engine(device& chip, isa::engine engine, unsigned core = 0)
+        : chip_(chip), engine_(static_cast<unsigned>(engine)), core_(core) {}
 
     std::uint64_t bar_offset(reg r, unsigned index = 0) const {
         return cores_at + core_ * neuron_core::aperture_size + neuron_core::engines_offset +
@@ -32,17 +32,17 @@ public:
     }
     /// AXI address of a register.
     std::uint64_t address(reg r, unsigned index = 0) const {
-        return trn_sbuf_address(on_, core_,
+        return trn_sbuf_address(chip_, core_,
                                 neuron_core::engines_offset + core_engines::stride * engine_ +
                                     sequencer_regs::offset(r, index));
     }
     std::uint32_t get(reg r, unsigned index = 0) const {
         std::uint32_t value = 0;
-        on_.check(trn_bar_read(on_, bar_offset(r, index), &value));
+        chip_.check(trn_bar_read(chip_, bar_offset(r, index), &value));
         return value;
     }
     void set(reg r, std::uint64_t value, unsigned index = 0) const {
-        on_.check(trn_bar_write(on_, bar_offset(r, index), static_cast<std::uint32_t>(value)));
+        chip_.check(trn_bar_write(chip_, bar_offset(r, index), static_cast<std::uint32_t>(value)));
     }
     unsigned state() const {
         return static_cast<unsigned>(sequencer_regs::status::state.get(get(reg::status)));
@@ -64,21 +64,21 @@ public:
     }
     void start(std::string_view text) const {
         const auto bytes = isa::assemble(text, "program").at(0).words;
-        on_.check(trn_window_write(on_, 0, program_offset(), bytes.data(), bytes.size()));
-        start_at(trn_hbm_address(on_, 0, program_offset()), bytes.size() / isa::word_bytes);
+        chip_.check(trn_window_write(chip_, 0, program_offset(), bytes.data(), bytes.size()));
+        start_at(trn_hbm_address(chip_, 0, program_offset()), bytes.size() / isa::word_bytes);
     }
     /// Polls every microsecond until the engine is neither running nor waiting. Returns false after
     /// 1 ms.
     bool ends() const {
         for (int n = 0; n < 1000; ++n) {
             if (const unsigned now = state(); now != running && now != waiting) return true;
-            on_.check(trn_sleep(on_, 1000));
+            chip_.check(trn_sleep(chip_, 1000));
         }
         return false;
     }
 
 private:
-    device& on_;
+    device& chip_;
     unsigned engine_, core_;
 };
 

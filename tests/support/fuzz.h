@@ -55,29 +55,29 @@ private:
     static constexpr std::size_t largest = 64 << 10;
 
     void change(std::string& text, fuzz_random& random) const {
-        const std::size_t at = random.below(text.size() + 1);
-        const std::size_t length = std::min(random.below(40), text.size() - at);
+        const std::size_t position = random.below(text.size() + 1);
+        const std::size_t length = std::min(random.below(40), text.size() - position);
         switch (random.below(7)) {
         case 0:
-            if (at < text.size()) text[at] = static_cast<char>(random.next());
+            if (position < text.size()) text[position] = static_cast<char>(random.next());
             break;
         case 1:
-            text.insert(at, words_[random.below(words_.size())]);
+            text.insert(position, words_[random.below(words_.size())]);
             break;
         case 2:
-            text.replace(at, length, words_[random.below(words_.size())]);
+            text.replace(position, length, words_[random.below(words_.size())]);
             break;
         case 3:
-            text.erase(at, length);
+            text.erase(position, length);
             break;
         case 4:
-            text.insert(random.below(text.size() + 1), text.substr(at, length));
+            text.insert(random.below(text.size() + 1), text.substr(position, length));
             break;
         case 5:
-            text.resize(at);
+            text.resize(position);
             break;
         default:
-            text = text.substr(0, at) + tail(seeds_[random.below(seeds_.size())], random);
+            text = text.substr(0, position) + tail(seeds_[random.below(seeds_.size())], random);
         }
     }
     static std::string tail(const std::string& text, fuzz_random& random) {
@@ -129,9 +129,9 @@ inline void report_crash(int signal_number) {
 /// machine.
 inline double processor_seconds() {
     double sum = 0;
-    for (const int of : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    for (const int processes : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
         rusage used{};
-        getrusage(of, &used);
+        getrusage(processes, &used);
         for (const timeval& time : {used.ru_utime, used.ru_stime})
             sum += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     }
@@ -140,10 +140,10 @@ inline double processor_seconds() {
 
 /// The main function of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N]
 /// [--enough N]`.
-/// Calls `one` with the random source of each input; it must return within two seconds of processor
+/// Calls `run` with the random source of each input; it must return within two seconds of processor
 /// time. Returns the exit status: with `--inputs`, running out of time before N inputs is an error;
 /// with `--enough` it is not.
-inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& one) {
+inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& run) {
     double seconds = 10;
     std::uint64_t seed = 1, input = 0, end = ~0ull, wanted = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -164,7 +164,7 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
         if (started - begin >= seconds) break;
         detail::current_input = input;
         fuzz_random random(seed * 0x2545f4914f6cdd1dull + input);
-        one(random);
+        run(random);
         const double took = processor_seconds() - started;
         slowest = std::max(slowest, took);
         if (took > max_input_seconds)

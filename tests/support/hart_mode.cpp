@@ -13,9 +13,9 @@ using trn::riscv::translate::mode;
 
 const bool chosen = [] {
     const char* const name = std::getenv("TRNVP_HART");
-    const std::string_view how = name == nullptr ? "interpret" : name;
-    const bool check = how == "check";
-    if (!check && how != "translate") return false;
+    const std::string_view execution = name == nullptr ? "interpret" : name;
+    const bool check = execution == "check";
+    if (!check && execution != "translate") return false;
     if (trn::riscv::translate::choose(check ? mode::check : mode::translate, {.threshold = 1}))
         return true;
     std::fputs("this host does not translate\n", stderr);

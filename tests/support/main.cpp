@@ -69,8 +69,8 @@ int sc_main(int argc, char** argv) {
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING,
                                             sc_core::SC_DISPLAY | sc_core::SC_THROW);
     testing::InitGoogleTest(&argc, argv);
-    const bool one = GTEST_FLAG_GET(filter).find_first_of("*:?") == std::string::npos;
-    if (one || GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+    const bool runs_one_test = GTEST_FLAG_GET(filter).find_first_of("*:?") == std::string::npos;
+    if (runs_one_test || GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
 
     // should_run() is valid only after a pass over the filter: list the tests silently, then
     // re-execute each.

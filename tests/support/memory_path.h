@@ -81,18 +81,18 @@ private:
         if (access == nullptr) return false;
         std::erase_if(open_, [](const question& each) { return !each.asker.is_used(); });
         const sc_core::sc_time now = sc_core::sc_time_stamp();
-        auto at = std::ranges::find_if(
+        auto found = std::ranges::find_if(
             open_, [&](const question& each) { return each.asker.holds(payload); });
-        if (at == open_.end()) {
+        if (found == open_.end()) {
             const bool is_held = payload.get_address() - held_.first < held_.size;
             if (access->is_repeated() || !(slow_ || is_held)) return false;
             const sc_core::sc_time wait(static_cast<double>(1 + random_() % 60), sc_core::SC_NS);
-            at = open_.emplace(open_.end(), is_held ? sc_core::sc_max_time() : now + wait);
+            found = open_.emplace(open_.end(), is_held ? sc_core::sc_max_time() : now + wait);
             if (!is_held) due_.notify(wait);
-        } else if (at->due <= now) {
+        } else if (found->due <= now) {
             return false;
         }
-        at->asker.hold(payload);
+        found->asker.hold(payload);
         return true;
     }
     void wake() {
@@ -126,11 +126,11 @@ private:
 
 /// Connects an initiator to its memory: through `path` if memory is slow.
 template <class Initiator, class Target>
-void bind_memory(Initiator& from, Target& to, std::optional<memory_path>& path) {
-    if (!memory_is_slow()) return from.bind(to);
+void bind_memory(Initiator& initiator, Target& target, std::optional<memory_path>& path) {
+    if (!memory_is_slow()) return initiator.bind(target);
     path.emplace(sc_core::sc_gen_unique_name("path"));
-    from.bind(path->in);
-    path->out.bind(to);
+    initiator.bind(path->in);
+    path->out.bind(target);
 }
 
 }  // namespace trn::test

@@ -110,13 +110,13 @@ private:
     void handle() {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
         std::vector<message> ready;
-        for (auto at = queue_.begin(); at != queue_.end();) {
-            if (at->due > now) {
-                ++at;
+        for (auto entry = queue_.begin(); entry != queue_.end();) {
+            if (entry->due > now) {
+                ++entry;
                 continue;
             }
-            ready.push_back(std::move(*at));
-            at = queue_.erase(at);
+            ready.push_back(std::move(*entry));
+            entry = queue_.erase(entry);
         }
         for (message& each : ready) {
             const bool held = access(each);
@@ -130,14 +130,14 @@ private:
         for (const message& each : queue_) next = std::min(next, each.due);
         if (!queue_.empty()) due_.notify(next - now);
     }
-    bool access(message& of) {
+    bool access(message& entry) {
         tlm::tlm_generic_payload payload;
-        payload.set_command(of.answered ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
-        payload.set_address(of.address);
-        payload.set_data_ptr(of.bytes.data());
-        payload.set_data_length(static_cast<unsigned>(of.bytes.size()));
+        payload.set_command(entry.answered ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+        payload.set_address(entry.address);
+        payload.set_data_ptr(entry.bytes.data());
+        payload.set_data_length(static_cast<unsigned>(entry.bytes.size()));
         payload.set_streaming_width(payload.get_data_length());
-        return out->transport_dbg(payload) == of.bytes.size();
+        return out->transport_dbg(payload) == entry.bytes.size();
     }
 
     pcie::host_memory memory_;

@@ -73,9 +73,9 @@ public:
         return found;
     }
 
-    void received(plug&, tlm::tlm_generic_payload& payload, sc_core::sc_time& at) override {
+    void received(plug&, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
         arrived.push_back(payload.get_address());
-        arrivals.push_back(at);
+        arrivals.push_back(delay);
         if (mute) return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         const auto offset = payload.get_address() - base;
         if (offset + payload.get_data_length() > bytes.size())

@@ -25,15 +25,15 @@ struct ended {
 
 /// Runs a command in a shell and waits until it ends.
 inline ended run(const std::string& command) {
-    ended how;
+    ended result;
     std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-    if (!pipe) return how;
+    if (!pipe) return result;
     std::array<char, 4096> bytes;
     while (const auto count = std::fread(bytes.data(), 1, bytes.size(), pipe))
-        how.output.append(bytes.data(), count);
+        result.output.append(bytes.data(), count);
     const int status = pclose(pipe);
-    how.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return how;
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return result;
 }
 
 /// A program that runs in parallel with the test; the destructor terminates it.
@@ -50,8 +50,8 @@ public:
     /// Sends SIGTERM and returns the exit status.
     int end() {
         process_.kill(SIGTERM);
-        const auto how = process_.wait();
-        return how.signal == 0 ? how.status : -1;
+        const auto ended = process_.wait();
+        return ended.signal == 0 ? ended.status : -1;
     }
     void kill_now() { process_.kill(SIGKILL); }
 

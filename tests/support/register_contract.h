@@ -58,11 +58,11 @@ private:
         std::uint64_t offset() const { return row.element(index); }
     };
 
-    void for_each(void (register_contract::*one)(const element&)) {
+    void for_each(void (register_contract::*check)(const element&)) {
         for (const auto& e : elements()) {
             SCOPED_TRACE(std::string(table_.block) + "." + std::string(e.row.name) + "[" +
                          std::to_string(e.index) + "]");
-            (this->*one)(e);
+            (this->*check)(e);
             if (testing::Test::HasFatalFailure()) return;
         }
     }

@@ -59,14 +59,14 @@ public:
     }
 
 private:
-    void pass(int from, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        const shifted global(payload, from == 2 ? -aperture_of(0) : from == 3 ? -top_of(0) : 0);
+    void pass(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        const shifted global(payload, source == 2 ? -aperture_of(0) : source == 3 ? -top_of(0) : 0);
         const std::uint64_t address = payload.get_address(), length = payload.get_data_length();
-        if (payload.is_write() && from < 2)
+        if (payload.is_write() && source < 2)
             writes.push_back({address, static_cast<unsigned>(length)});
         const struct {
             std::uint64_t base, size;
-            tlm_utils::simple_initiator_socket<small_chip, 64>& to;
+            tlm_utils::simple_initiator_socket<small_chip, 64>& target;
         } places[] = {{0, 1 << 20, ram},
                       {aperture_of(0), neuron_core::aperture_size, aperture0},
                       {aperture_of(1), neuron_core::aperture_size, aperture1},
@@ -76,7 +76,7 @@ private:
             if (address >= place.base && address - place.base < place.size &&
                 length <= place.size - (address - place.base)) {
                 const shifted local(payload, place.base);
-                return place.to->b_transport(payload, delay);
+                return place.target->b_transport(payload, delay);
             }
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }

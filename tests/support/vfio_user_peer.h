@@ -89,11 +89,11 @@ public:
         if (!fds.empty()) {
             message.msg_control = control.data();
             message.msg_controllen = control.size();
-            cmsghdr* at = CMSG_FIRSTHDR(&message);
-            at->cmsg_level = SOL_SOCKET;
-            at->cmsg_type = SCM_RIGHTS;
-            at->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-            std::memcpy(CMSG_DATA(at), fds.data(), fds.size() * sizeof(int));
+            cmsghdr* header = CMSG_FIRSTHDR(&message);
+            header->cmsg_level = SOL_SOCKET;
+            header->cmsg_type = SCM_RIGHTS;
+            header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+            std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
         }
         return sendmsg(fd_, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
     }
@@ -157,12 +157,12 @@ private:
             message.msg_controllen = sizeof control;
             const ssize_t got = recvmsg(fd_, &message, MSG_CMSG_CLOEXEC);
             if (got <= 0) return false;
-            for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr;
-                 at = CMSG_NXTHDR(&message, at)) {
-                const std::size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+                 header = CMSG_NXTHDR(&message, header)) {
+                const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
                 for (std::size_t i = 0; i < count; ++i) {
                     int fd = -1;
-                    std::memcpy(&fd, CMSG_DATA(at) + i * sizeof fd, sizeof fd);
+                    std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
                     fds.push_back(fd);
                 }
             }
@@ -181,8 +181,8 @@ template <typename... T>
 std::vector<std::uint8_t> packed(const T&... values) {
     std::vector<std::uint8_t> bytes;
     const auto add = [&](const auto& value) {
-        const auto* at = reinterpret_cast<const std::uint8_t*>(&value);
-        bytes.insert(bytes.end(), at, at + sizeof value);
+        const auto* first = reinterpret_cast<const std::uint8_t*>(&value);
+        bytes.insert(bytes.end(), first, first + sizeof value);
     };
     (add(values), ...);
     return bytes;

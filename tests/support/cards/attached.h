@@ -28,19 +28,19 @@ public:
     }
     ~attached() override { trn_vfio_user_close(client_); }
 
-    void set(std::uint64_t at, std::uint32_t value) override {
-        check(trn_vfio_user_post(client_, 0, at, &value, sizeof value));
+    void set(std::uint64_t offset, std::uint32_t value) override {
+        check(trn_vfio_user_post(client_, 0, offset, &value, sizeof value));
     }
-    std::uint32_t get(std::uint64_t at) override {
+    std::uint32_t get(std::uint64_t offset) override {
         std::uint32_t value = 0;
-        check(trn_vfio_user_read32(client_, 0, at, &value));
+        check(trn_vfio_user_read32(client_, 0, offset, &value));
         return value;
     }
-    void write_ring(std::uint64_t at, std::span<const std::uint8_t> bytes) override {
-        check(trn_vfio_user_post(client_, 2, at, bytes.data(), bytes.size()));
+    void write_ring(std::uint64_t offset, std::span<const std::uint8_t> bytes) override {
+        check(trn_vfio_user_post(client_, 2, offset, bytes.data(), bytes.size()));
     }
-    std::uint8_t* bytes(std::uint64_t at) override {
-        return static_cast<std::uint8_t*>(memory_.host) + at;
+    std::uint8_t* bytes(std::uint64_t address) override {
+        return static_cast<std::uint8_t*>(memory_.host) + address;
     }
     std::uint64_t memory_size() const override { return memory_.size; }
     void advance(double microseconds) override {

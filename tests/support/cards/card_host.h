@@ -29,31 +29,31 @@ public:
     card_host& operator=(const card_host&) = delete;
 
     /// BAR0.
-    virtual void set(std::uint64_t at, std::uint32_t value) = 0;
-    virtual std::uint32_t get(std::uint64_t at) = 0;
+    virtual void set(std::uint64_t offset, std::uint32_t value) = 0;
+    virtual std::uint32_t get(std::uint64_t offset) = 0;
     /// BAR2.
-    virtual void write_ring(std::uint64_t at, std::span<const std::uint8_t> bytes) = 0;
-    virtual std::uint8_t* bytes(std::uint64_t at) = 0;
+    virtual void write_ring(std::uint64_t offset, std::span<const std::uint8_t> bytes) = 0;
+    virtual std::uint8_t* bytes(std::uint64_t offset) = 0;
     virtual std::uint64_t memory_size() const = 0;
     virtual void advance(double microseconds) = 0;
 
     template <class T>
-    T load(std::uint64_t at) {
+    T load(std::uint64_t address) {
         T value;
-        std::memcpy(&value, bytes(at), sizeof value);
+        std::memcpy(&value, bytes(address), sizeof value);
         return value;
     }
     template <class T>
-    void store(std::uint64_t at, T value) {
-        std::memcpy(bytes(at), &value, sizeof value);
+    void store(std::uint64_t address, T value) {
+        std::memcpy(bytes(address), &value, sizeof value);
     }
     /// Returns zeroed, page-aligned memory.
     std::uint64_t allocate(std::uint64_t size) {
-        const std::uint64_t at = free_;
+        const std::uint64_t address = free_;
         free_ += (size + 4095) / 4096 * 4096;
         EXPECT_LE(free_, memory_size());
-        std::memset(bytes(at), 0, size);
-        return at;
+        std::memset(bytes(address), 0, size);
+        return address;
     }
 
     /// False: the card may have lost its queues, so missing completions are no error.

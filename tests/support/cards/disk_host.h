@@ -113,11 +113,11 @@ public:
         post(queue, request);
         return wait(queue);
     }
-    /// A READ (2) or WRITE (1) of `count` blocks; the data is at `at`, in up to two pages.
+    /// A READ (2) or WRITE (1) of `count` blocks; the data is at `address`, in up to two pages.
     static command io(std::uint8_t opcode, std::uint64_t block, std::uint32_t count,
-                      std::uint64_t at) {
+                      std::uint64_t address) {
         return command(opcode)
-            .prps(at, (at & ~std::uint64_t{4095}) + 4096)
+            .prps(address, (address & ~std::uint64_t{4095}) + 4096)
             .wide(10, block)
             .set(12, count - 1);
     }

@@ -17,17 +17,17 @@ constexpr std::uint32_t qkey = 7, bytes = 20'000;
 
 /// One end of the verified copies: queue pair, regions and buffers of a host.
 struct copier {
-    explicit copier(verbs_host& on, verbs_host& peer) : host(on) {
-        pd = on.alloc_pd();
-        uar = on.alloc_uar();
-        cq = on.create_cq(uar, 64);
-        qp = on.create_qp(pd, uar, verbs_host::srd, cq.number, cq.number);
-        on.to_rts(qp, qkey);
-        ah = on.create_ah(pd, peer.gid());
-        buffer = on.allocate(2 * bytes);
-        key = on.reg_mr(pd, buffer, 2 * bytes, va);
-        list = on.allocate(4096);
-        fast_key = on.alloc_mr(pd, fast_pages);
+    explicit copier(verbs_host& local, verbs_host& peer) : host(local) {
+        pd = local.alloc_pd();
+        uar = local.alloc_uar();
+        cq = local.create_cq(uar, 64);
+        qp = local.create_qp(pd, uar, verbs_host::srd, cq.number, cq.number);
+        local.to_rts(qp, qkey);
+        ah = local.create_ah(pd, peer.gid());
+        buffer = local.allocate(2 * bytes);
+        key = local.reg_mr(pd, buffer, 2 * bytes, va);
+        list = local.allocate(4096);
+        fast_key = local.alloc_mr(pd, fast_pages);
     }
     static constexpr std::uint32_t fast_pages = 4;
     verbs_host& host;
@@ -41,19 +41,19 @@ struct copier {
 };
 
 /// Writes to the peer, reads the data back, and compares.
-inline void copy_and_compare(copier& from, const copier& to, fuzz_random& random) {
-    auto* const data = from.host.bytes(from.buffer);
+inline void copy_and_compare(copier& sender, const copier& receiver, fuzz_random& random) {
+    auto* const data = sender.host.bytes(sender.buffer);
     for (std::uint32_t i = 0; i < bytes; ++i) data[i] = static_cast<std::uint8_t>(random.next());
     for (const std::uint8_t operation : {std::uint8_t{2}, std::uint8_t{1}}) {
         const std::uint64_t local = operation == 2 ? va : va + bytes;
-        from.host.post(from.qp, {.id = operation,
-                                 .operation = operation,
-                                 .to_qp = to.qp.number,
-                                 .ah = from.ah,
-                                 .qkey = qkey,
-                                 .local = {{from.key, local, bytes}},
-                                 .remote = {to.key, va, bytes}});
-        const auto done = from.host.wait(from.cq);
+        sender.host.post(sender.qp, {.id = operation,
+                                     .operation = operation,
+                                     .to_qp = receiver.qp.number,
+                                     .ah = sender.ah,
+                                     .qkey = qkey,
+                                     .local = {{sender.key, local, bytes}},
+                                     .remote = {receiver.key, va, bytes}});
+        const auto done = sender.host.wait(sender.cq);
         require(done.status == 0 && done.request_id == operation, "a copy has failed");
     }
     require(std::equal(data, data + bytes, data + bytes), "a copy is wrong");
@@ -95,8 +95,8 @@ inline void some_command(verbs_host& card, fuzz_random& random) {
     verbs_host::command c(static_cast<std::uint8_t>(random.below(16) == 0 ? random.below(256)
                                                                           : 1 + random.below(20)));
     c.bytes[3] = static_cast<std::uint8_t>(random.below(4) << 1);
-    for (unsigned at = 4; at + 8 <= 64; at += 4)
-        if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
+    for (unsigned offset = 4; offset + 8 <= 64; offset += 4)
+        if (random.below(3) != 0) c.put(offset, static_cast<std::uint32_t>(some_value(random)));
     for (auto n = random.below(4); n > 0; --n)
         c.put(static_cast<unsigned>(4 + random.below(7) * 8), some_value(random));
     if (c.bytes[2] == 7 && random.below(2) == 0) {  // often a valid region
@@ -114,23 +114,23 @@ inline void some_command(verbs_host& card, fuzz_random& random) {
 
 /// Registers pages of the copier's buffer for the ALLOC_MR region, with few invalid fields, or
 /// invalidates them.
-inline void some_registration(copier& on, fuzz_random& random) {
+inline void some_registration(copier& owner, fuzz_random& random) {
     const auto wild = [&](auto value) {
         return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
     };
-    const auto page = [&] { return wild(on.buffer + random.below(4) * 4096); };
-    const std::uint32_t key = wild(on.fast_key);
-    if (random.below(3) == 0) return on.host.post_fast_invalidate(on.qp, 9, key);
+    const auto page = [&] { return wild(owner.buffer + random.below(4) * 4096); };
+    const std::uint32_t key = wild(owner.fast_key);
+    if (random.below(3) == 0) return owner.host.post_fast_invalidate(owner.qp, 9, key);
     // May exceed the maximum by one.
     const std::uint64_t pages = 1 + random.below(copier::fast_pages + 1);
-    for (std::uint64_t i = 0; i < pages; ++i) on.host.store(on.list + 8 * i, page());
+    for (std::uint64_t i = 0; i < pages; ++i) owner.host.store(owner.list + 8 * i, page());
     const bool by_list = pages > 1 || random.below(2) == 0;
-    on.host.post_fast_register(on.qp, 9, key, wild(va), wild(pages * 4096),
-                               by_list ? wild(on.list) : 0, page());
+    owner.host.post_fast_register(owner.qp, 9, key, wild(va), wild(pages * 4096),
+                                  by_list ? wild(owner.list) : 0, page());
 }
 
 /// Posts a work request or a receive with mostly valid fields to an existing queue pair.
-inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_random& random) {
+inline void some_work(copier& owner, const copier& peer, std::uint16_t ah, fuzz_random& random) {
     const auto wild = [&](auto value) {
         return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
     };
@@ -138,16 +138,16 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
         return verbs_host::element{wild(key), wild(va + random.below(bytes)),
                                    wild(static_cast<std::uint32_t>(random.below(9000)))};
     };
-    const auto own_key = [&] { return random.below(4) == 0 ? on.fast_key : on.key; };
-    if (random.below(8) == 0) return some_registration(on, random);
+    const auto own_key = [&] { return random.below(4) == 0 ? owner.fast_key : owner.key; };
+    if (random.below(8) == 0) return some_registration(owner, random);
     if (random.below(3) == 0) {
-        std::vector<verbs_host::element> to{element(own_key())};
-        if (random.below(2) == 0) to.push_back(element(own_key()));
-        return on.host.post_receive(on.qp, 5, to);
+        std::vector<verbs_host::element> elements{element(own_key())};
+        if (random.below(2) == 0) elements.push_back(element(own_key()));
+        return owner.host.post_receive(owner.qp, 5, elements);
     }
     verbs_host::work request{.id = 9,
                              .operation = static_cast<std::uint8_t>(random.below(5)),
-                             .to_qp = wild(random.below(2) == 0 ? peer.qp.number : on.qp.number),
+                             .to_qp = wild(random.below(2) == 0 ? peer.qp.number : owner.qp.number),
                              .ah = wild(ah),
                              .qkey = wild(qkey),
                              .local = {element(own_key())},
@@ -155,10 +155,10 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
     request.remote.length = wild(request.local[0].length);
     if (random.below(4) == 0) request.immediate = 1;
     if (random.below(4) == 0) request.inlined.assign(1 + random.below(32), 3);
-    on.host.post(on.qp, request);
+    owner.host.post(owner.qp, request);
     if (random.below(8) == 0)  // the producer index leaves the ring or steps back
-        on.host.set(random.below(2) == 0 ? on.qp.send_bell : on.qp.receive_bell,
-                    static_cast<std::uint32_t>(some_value(random)));
+        owner.host.set(random.below(2) == 0 ? owner.qp.send_bell : owner.qp.receive_bell,
+                       static_cast<std::uint32_t>(some_value(random)));
 }
 
 /// Writes random bytes anywhere in the send rings, and random doorbells.

@@ -17,11 +17,11 @@ constexpr unsigned depth = 16;
 
 /// A host with one queue per direction; `number` is the last byte of its MAC address.
 struct talker {
-    talker(network_host& on, std::uint8_t number) : host(on), own(number) {
-        out = on.create(true, depth, 1);
-        in = on.create(false, depth, 1);
-        buffers = on.allocate(std::uint64_t{depth} * buffer_bytes);
-        packets = on.allocate(16384);
+    talker(network_host& local, std::uint8_t number) : host(local), own(number) {
+        out = local.create(true, depth, 1);
+        in = local.create(false, depth, 1);
+        buffers = local.allocate(std::uint64_t{depth} * buffer_bytes);
+        packets = local.allocate(16384);
     }
     /// Drops received packets and posts free buffers; each completion frees a descriptor.
     void refresh() {
@@ -42,28 +42,28 @@ struct talker {
 };
 
 /// Sends a packet and compares the copy received from this sender. Returns false if none arrived.
-inline bool send_and_compare(talker& from, talker& to, fuzz_random& random) {
-    from.refresh();
-    to.refresh();
+inline bool send_and_compare(talker& sender, talker& receiver, fuzz_random& random) {
+    sender.refresh();
+    receiver.refresh();
     const std::uint32_t size = 14 + static_cast<std::uint32_t>(random.below(5000));
-    auto* const data = from.host.bytes(from.packets);
+    auto* const data = sender.host.bytes(sender.packets);
     for (std::uint32_t i = 0; i < size; ++i) data[i] = static_cast<std::uint8_t>(random.next());
-    const std::uint8_t header[] = {2, 0, 0, 0, 0, to.own, 2, 0, 0, 0, 0, from.own};
+    const std::uint8_t header[] = {2, 0, 0, 0, 0, receiver.own, 2, 0, 0, 0, 0, sender.own};
     std::copy(std::begin(header), std::end(header), data);
     const auto first = static_cast<std::uint16_t>(1 + random.below(size - 1));
-    from.host.describe(
-        from.out, 5,
-        {{from.packets, first}, {from.packets + first, static_cast<std::uint16_t>(size - first)}});
-    from.host.ring(from.out);
-    from.host.advance(1000);
-    const auto gone = from.host.take(from.out);
+    sender.host.describe(sender.out, 5,
+                         {{sender.packets, first},
+                          {sender.packets + first, static_cast<std::uint16_t>(size - first)}});
+    sender.host.ring(sender.out);
+    sender.host.advance(1000);
+    const auto gone = sender.host.take(sender.out);
     require(gone && gone->request == 5, "a packet was not completed");
     std::vector<std::uint8_t> packet;
     bool arrived = false;
-    while (const auto part = to.host.take(to.in)) {
+    while (const auto part = receiver.host.take(receiver.in)) {
         require(part->first == packet.empty(), "a packet begins in the wrong place");
         const auto* const got =
-            to.host.bytes(to.buffers + std::uint64_t{part->request} * buffer_bytes);
+            receiver.host.bytes(receiver.buffers + std::uint64_t{part->request} * buffer_bytes);
         packet.insert(packet.end(), got, got + part->length);
         if (!part->last) continue;
         if (packet.size() >= sizeof header &&
@@ -101,8 +101,8 @@ inline void some_command(network_host& card, fuzz_random& random) {
     network_host::command c(random.below(8) == 0 ? static_cast<std::uint8_t>(random.next())
                                                  : opcodes[random.below(std::size(opcodes))]);
     c.bytes[3] = static_cast<std::uint8_t>(random.below(4) << 1);
-    for (unsigned at = 4; at + 8 <= 64; at += 4)
-        if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
+    for (unsigned offset = 4; offset + 8 <= 64; offset += 4)
+        if (random.below(3) != 0) c.put(offset, static_cast<std::uint32_t>(some_value(random)));
     if (c.bytes[2] == 8 || c.bytes[2] == 9) c.put(17, features[random.below(std::size(features))]);
     if (random.below(2) == 0 && c.bytes[2] == 3)  // often a valid completion queue
         c.put<std::uint8_t>(4, 32)
@@ -124,20 +124,20 @@ inline void some_command(network_host& card, fuzz_random& random) {
 }
 
 /// Writes descriptors with mostly valid fields into the rings of an existing queue pair.
-inline void some_descriptors(talker& on, fuzz_random& random) {
-    auto& queue = random.below(2) == 0 ? on.out : on.in;
+inline void some_descriptors(talker& owner, fuzz_random& random) {
+    auto& queue = random.below(2) == 0 ? owner.out : owner.in;
     for (auto n = 1 + random.below(24); n > 0; --n) {
-        const auto at = queue.ring + random.below(depth) * 16;
-        on.host.store(at, static_cast<std::uint32_t>(random.next()));
-        on.host.store(at + 4, static_cast<std::uint32_t>(random.next()));
-        on.host.store(at + 8, some_value(random));
+        const auto address = queue.ring + random.below(depth) * 16;
+        owner.host.store(address, static_cast<std::uint32_t>(random.next()));
+        owner.host.store(address + 4, static_cast<std::uint32_t>(random.next()));
+        owner.host.store(address + 8, some_value(random));
         if (random.below(2) == 0)  // a valid buffer
-            on.host.store(at + 8, on.packets + random.below(4096));
+            owner.host.store(address + 8, owner.packets + random.below(4096));
     }
     const auto count = random.below(6) == 0
                            ? static_cast<std::uint32_t>(random.next())
                            : queue.posted + static_cast<std::uint32_t>(random.below(depth));
-    on.host.set(queue.doorbell, count);
+    owner.host.set(queue.doorbell, count);
     queue.posted = static_cast<std::uint16_t>(count);
 }
 

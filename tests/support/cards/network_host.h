@@ -81,14 +81,14 @@ public:
         set(0x2c, ++posted_ & 0xffff);
         if (!expects_answers) return std::nullopt;
         advance(50);
-        const auto at = acq_ + completed_ % 32 * 64;
-        const bool there = (load<std::uint8_t>(at + 3) & 1) == (completed_ / 32 % 2 == 0);
+        const auto address = acq_ + completed_ % 32 * 64;
+        const bool there = (load<std::uint8_t>(address + 3) & 1) == (completed_ / 32 % 2 == 0);
         if (!there) {
             ADD_FAILURE() << "no completion";
             return std::nullopt;
         }
         ++completed_;
-        return load<answer>(at);
+        return load<answer>(address);
     }
     answer feature(std::uint8_t id) { return execute(command(8).put(17, id)).value_or(answer()); }
     std::uint8_t status_of(const command& request) {
@@ -135,21 +135,21 @@ public:
         made.entries = sq->u32(16);
         return made;
     }
-    static command create_sq(bool transmits, const queue& of) {
+    static command create_sq(bool transmits, const queue& queue) {
         return command(1)
             .put<std::uint8_t>(4, transmits ? 1 << 5 : 2 << 5)
-            .put<std::uint8_t>(6, of.low_latency ? 3 : 1)
+            .put<std::uint8_t>(6, queue.low_latency ? 3 : 1)
             .put<std::uint8_t>(7, 1)
-            .put(8, of.cq)
-            .put(10, static_cast<std::uint16_t>(of.depth))
-            .put(12, of.ring);
+            .put(8, queue.cq)
+            .put(10, static_cast<std::uint16_t>(queue.depth))
+            .put(12, queue.ring);
     }
-    static command destroy_sq(bool transmits, const queue& of) {
-        return command(2).put(4, of.sq).put<std::uint8_t>(6, transmits ? 1 << 5 : 2 << 5);
+    static command destroy_sq(bool transmits, const queue& queue) {
+        return command(2).put(4, queue.sq).put<std::uint8_t>(6, transmits ? 1 << 5 : 2 << 5);
     }
-    static command destroy_cq(const queue& of) { return command(4).put(4, of.cq); }
-    void unmask(const queue& of, unsigned rx_delay = 0, unsigned tx_delay = 0) {
-        set(of.unmask, rx_delay | tx_delay << 15 | 1u << 30);
+    static command destroy_cq(const queue& queue) { return command(4).put(4, queue.cq); }
+    void unmask(const queue& queue, unsigned rx_delay = 0, unsigned tx_delay = 0) {
+        set(queue.unmask, rx_delay | tx_delay << 15 | 1u << 30);
     }
 
     struct part {
@@ -157,99 +157,103 @@ public:
         std::uint16_t bytes;
     };
     /// Writes the descriptors of one packet, without the doorbell.
-    void describe(queue& on, std::uint16_t request, const std::vector<part>& parts,
-                  const wanted& how = {}) {
+    void describe(queue& queue, std::uint16_t request, const std::vector<part>& parts,
+                  const wanted& options = {}) {
         bool first = true;
-        if (how.segment != 0) {
-            put_descriptor(on,
-                           1u << 14 | how.segment >> 10 << 16 | 1u << 21 | 1u << 23 |
-                               phase_of(on) << 24 | 1u << 26,
-                           0, (how.segment & 0x3ff) << 22);
+        if (options.segment != 0) {
+            put_descriptor(queue,
+                           1u << 14 | options.segment >> 10 << 16 | 1u << 21 | 1u << 23 |
+                               phase_of(queue) << 24 | 1u << 26,
+                           0, (options.segment & 0x3ff) << 22);
             first = false;
         }
-        const std::uint32_t offloads =
-            how.segmentation << 7 | how.ip_checksum << 13 | how.checksum << 14 | how.partial << 17;
+        const std::uint32_t offloads = options.segmentation << 7 | options.ip_checksum << 13 |
+                                       options.checksum << 14 | options.partial << 17;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool last = i + 1 == parts.size();
             const std::uint32_t id_hi = i == 0 ? request >> 10u : 0,
                                 id_lo = i == 0 ? request & 0x3ffu : 0;
-            put_descriptor(on,
-                           parts[i].bytes | id_hi << 16 | phase_of(on) << 24 |
+            put_descriptor(queue,
+                           parts[i].bytes | id_hi << 16 | phase_of(queue) << 24 |
                                std::uint32_t{first} << 26 | std::uint32_t{last} << 27,
                            id_lo << 22 | (i == 0 ? offloads : 0), parts[i].address);
             first = false;
         }
     }
     /// Writes a packet of an inline header and parts to a low latency queue, without the doorbell.
-    void describe_in_card(queue& on, std::uint16_t request, const bytes_type& header,
-                          const std::vector<part>& parts, const wanted& how = {}) {
+    void describe_in_card(queue& queue, std::uint16_t request, const bytes_type& header,
+                          const std::vector<part>& parts, const wanted& options = {}) {
         std::vector<std::array<std::uint32_t, 4>> all;
-        if (how.segment != 0)
-            all.push_back({1u << 14 | how.segment >> 10 << 16 | 1u << 21 | 1u << 23 | 1u << 26, 0,
-                           (how.segment & 0x3ff) << 22, 0});
+        if (options.segment != 0)
+            all.push_back({1u << 14 | options.segment >> 10 << 16 | 1u << 21 | 1u << 23 | 1u << 26,
+                           0, (options.segment & 0x3ff) << 22, 0});
         for (std::size_t i = 0; i < std::max<std::size_t>(parts.size(), 1); ++i) {
             const auto each = i < parts.size() ? parts[i] : part{0, 0};
             all.push_back({each.bytes, 0, static_cast<std::uint32_t>(each.address),
                            static_cast<std::uint32_t>(each.address >> 32)});
             if (i != 0) continue;
             all.back()[0] |= request >> 10u << 16;
-            all.back()[1] = (request & 0x3ffu) << 22 | how.segmentation << 7 |
-                            how.ip_checksum << 13 | how.checksum << 14 | how.partial << 17;
+            all.back()[1] = (request & 0x3ffu) << 22 | options.segmentation << 7 |
+                            options.ip_checksum << 13 | options.checksum << 14 |
+                            options.partial << 17;
             all.back()[3] |= static_cast<std::uint32_t>(header.size()) << 24;
         }
         all.back()[0] |= 1u << 27;
-        for (std::size_t at = 0; at < all.size();) {
+        for (std::size_t index = 0; index < all.size();) {
             bytes_type entry(128);
-            const std::size_t count = std::min<std::size_t>(at == 0 ? 2 : 8, all.size() - at);
-            std::memcpy(entry.data(), &all[at], count * 16);
-            if (at == 0) std::ranges::copy(header | std::views::take(96), &entry[32]);
-            write_ring(on.entries + on.posted % on.depth * 128, entry);
-            at += count;
-            ++on.posted;
+            const std::size_t count = std::min<std::size_t>(index == 0 ? 2 : 8, all.size() - index);
+            std::memcpy(entry.data(), &all[index], count * 16);
+            if (index == 0) std::ranges::copy(header | std::views::take(96), &entry[32]);
+            write_ring(queue.entries + queue.posted % queue.depth * 128, entry);
+            index += count;
+            ++queue.posted;
         }
     }
-    void ring(const queue& of) { set(of.doorbell, of.posted); }
+    void ring(const queue& queue) { set(queue.doorbell, queue.posted); }
     /// Sends one packet from a contiguous buffer.
-    void send(queue& on, std::uint16_t request, const bytes_type& packet, const wanted& how = {}) {
-        const auto at = allocate(packet.size());
-        std::memcpy(bytes(at), packet.data(), packet.size());
-        describe(on, request, {{at, static_cast<std::uint16_t>(packet.size())}}, how);
-        ring(on);
+    void send(queue& queue, std::uint16_t request, const bytes_type& packet,
+              const wanted& options = {}) {
+        const auto address = allocate(packet.size());
+        std::memcpy(bytes(address), packet.data(), packet.size());
+        describe(queue, request, {{address, static_cast<std::uint16_t>(packet.size())}}, options);
+        ring(queue);
     }
     /// Posts a receive buffer, without the doorbell.
-    void offer(queue& on, std::uint16_t request, std::uint64_t at, std::uint16_t size) {
-        const auto to = on.ring + on.posted % on.depth * 16;
-        store<std::uint32_t>(to, size | phase_of(on) << 24 | 7u << 26);
-        store<std::uint32_t>(to + 4, request);
-        store<std::uint64_t>(to + 8, at);
-        ++on.posted;
+    void offer(queue& queue, std::uint16_t request, std::uint64_t address, std::uint16_t size) {
+        const auto descriptor = queue.ring + queue.posted % queue.depth * 16;
+        store<std::uint32_t>(descriptor, size | phase_of(queue) << 24 | 7u << 26);
+        store<std::uint32_t>(descriptor + 4, request);
+        store<std::uint64_t>(descriptor + 8, address);
+        ++queue.posted;
     }
     /// Takes the next completion, if there is one.
-    std::optional<done> take(queue& of) {
-        const auto at = of.completions + of.taken % of.depth * of.entry;
-        const std::uint32_t word = load<std::uint32_t>(at);
-        if ((word >> 24 & 1) != (of.taken / of.depth % 2 == 0)) return std::nullopt;
-        ++of.taken;
-        if (of.entry == 8) return done{.request = static_cast<std::uint16_t>(word)};
-        return done{.request = load<std::uint16_t>(at + 6),
-                    .length = load<std::uint16_t>(at + 4),
+    std::optional<done> take(queue& queue) {
+        const auto address = queue.completions + queue.taken % queue.depth * queue.entry;
+        const std::uint32_t word = load<std::uint32_t>(address);
+        if ((word >> 24 & 1) != (queue.taken / queue.depth % 2 == 0)) return std::nullopt;
+        ++queue.taken;
+        if (queue.entry == 8) return done{.request = static_cast<std::uint16_t>(word)};
+        return done{.request = load<std::uint16_t>(address + 6),
+                    .length = load<std::uint16_t>(address + 4),
                     .first = (word >> 26 & 1) != 0,
                     .last = (word >> 27 & 1) != 0,
                     .word = word,
-                    .hash = load<std::uint32_t>(at + 8)};
+                    .hash = load<std::uint32_t>(address + 8)};
     }
 
     std::uint64_t aenq = 0;
 
 private:
-    static std::uint32_t phase_of(const queue& of) { return of.posted / of.depth % 2 == 0; }
-    void put_descriptor(queue& on, std::uint32_t word0, std::uint32_t word1,
+    static std::uint32_t phase_of(const queue& queue) {
+        return queue.posted / queue.depth % 2 == 0;
+    }
+    void put_descriptor(queue& queue, std::uint32_t word0, std::uint32_t word1,
                         std::uint64_t address) {
-        const auto to = on.ring + on.posted % on.depth * 16;
-        store(to, word0);
-        store(to + 4, word1);
-        store(to + 8, address);
-        ++on.posted;
+        const auto descriptor = queue.ring + queue.posted % queue.depth * 16;
+        store(descriptor, word0);
+        store(descriptor + 4, word1);
+        store(descriptor + 8, address);
+        ++queue.posted;
     }
 
     std::uint64_t aq_ = 0, acq_ = 0;

@@ -108,12 +108,12 @@ public:
         request.bytes[3] =
             static_cast<std::uint8_t>((request.bytes[3] & ~1) | (commands_ / 32 % 2 == 0));
         std::memcpy(bytes(aq_ + commands_ % 32 * 64), request.bytes.data(), 64);
-        const auto at = acq_ + commands_ % 32 * 64;
+        const auto address = acq_ + commands_ % 32 * 64;
         const bool phase = commands_ / 32 % 2 == 0;
         set(0x2c, ++commands_ & 0xffff);
         if (!expects_answers) return {};
-        for (int i = 0; i < 20 && (load<answer>(at).flags & 1) != phase; ++i) advance(10);
-        const auto done = load<answer>(at);
+        for (int i = 0; i < 20 && (load<answer>(address).flags & 1) != phase; ++i) advance(10);
+        const auto done = load<answer>(address);
         EXPECT_EQ(done.flags & 1, phase);
         EXPECT_EQ(done.id, id);
         return done;
@@ -143,11 +143,12 @@ public:
     }
     /// Registers memory [at, at + length) at virtual addresses from `start` on; access: 1 local
     /// write, 2 remote write, 4 remote read.
-    std::uint32_t reg_mr(std::uint16_t pd, std::uint64_t at, std::uint64_t length,
+    std::uint32_t reg_mr(std::uint16_t pd, std::uint64_t address, std::uint64_t length,
                          std::uint64_t start, std::uint8_t access = 7) {
         std::vector<std::uint64_t> pages;
         const auto count = (start % 4096 + length + 4095) / 4096;
-        for (std::uint64_t i = 0; i < count; ++i) pages.push_back(at - start % 4096 + i * 4096);
+        for (std::uint64_t i = 0; i < count; ++i)
+            pages.push_back(address - start % 4096 + i * 4096);
         const auto done = reg_mr_raw(pd, start, length, access, pages);
         EXPECT_EQ(done.status, 0);
         return done.u32(8);
@@ -172,9 +173,13 @@ public:
         made.bell = done.u32(12);
         return made;
     }
-    std::uint16_t create_eq(std::uint16_t depth, std::uint8_t vector, std::uint64_t at) {
+    std::uint16_t create_eq(std::uint16_t depth, std::uint8_t vector, std::uint64_t address) {
         command c(18);
-        c.put(4, depth).put(6, vector).put<std::uint8_t>(7, 4).put(8, at).put<std::uint32_t>(16, 1);
+        c.put(4, depth)
+            .put(6, vector)
+            .put<std::uint8_t>(7, 4)
+            .put(8, address)
+            .put<std::uint32_t>(16, 1);
         const auto done = execute(c);
         EXPECT_EQ(done.status, 0);
         return done.u16(8);
@@ -210,9 +215,9 @@ public:
         c.put<std::uint32_t>(4, 1 | 4 | 32).put(8, handle).put(12, state).put(20, qkey);
         return execute(c.put(29, retries));
     }
-    void to_rts(const queue& of, std::uint32_t qkey, std::uint8_t retries = 7) {
+    void to_rts(const queue& queue, std::uint32_t qkey, std::uint8_t retries = 7) {
         for (std::uint32_t state : {1u, 2u, 3u})
-            EXPECT_EQ(modify(of.handle, state, qkey, retries).status, 0);
+            EXPECT_EQ(modify(queue.handle, state, qkey, retries).status, 0);
     }
 
     // --- Work requests
@@ -227,15 +232,15 @@ public:
         element remote = {};
         std::optional<std::uint32_t> immediate = {};
     };
-    void post(queue& on, const work& request) {
-        std::vector<std::uint8_t> words(on.request_bytes);
-        const auto put = [&words](unsigned at, auto value) {
-            std::memcpy(&words[at], &value, sizeof value);
+    void post(queue& queue, const work& request) {
+        std::vector<std::uint8_t> words(queue.request_bytes);
+        const auto put = [&words](unsigned offset, auto value) {
+            std::memcpy(&words[offset], &value, sizeof value);
         };
-        const auto put_element = [&put](unsigned at, const element& e) {
-            put(at, e.length);
-            put(at + 4, e.lkey);
-            put(at + 8, e.address);
+        const auto put_element = [&put](unsigned offset, const element& e) {
+            put(offset, e.length);
+            put(offset + 4, e.lkey);
+            put(offset + 8, e.address);
         };
         const bool is_inline = !request.inlined.empty();
         put(0, request.id);
@@ -255,24 +260,24 @@ public:
         }
         for (unsigned i = 0; i < request.local.size(); ++i)
             put_element(32 + 16 * (i + (request.operation != 0)), request.local[i]);
-        post_words(on, words);
+        post_words(queue, words);
     }
     /// Posts a work request; sets the bits common to all requests.
-    void post_words(queue& on, std::vector<std::uint8_t> words) {
-        words.resize(on.request_bytes);
+    void post_words(queue& queue, std::vector<std::uint8_t> words) {
+        words.resize(queue.request_bytes);
         words[2] |= 0x80;
-        words[3] = static_cast<std::uint8_t>((on.posted / on.depth % 2) | 0x1c);
-        write_ring(on.ring + on.posted % on.depth * on.request_bytes, words);
-        ++on.posted;
-        set(on.send_bell, on.posted);
+        words[3] = static_cast<std::uint8_t>((queue.posted / queue.depth % 2) | 0x1c);
+        write_ring(queue.ring + queue.posted % queue.depth * queue.request_bytes, words);
+        ++queue.posted;
+        set(queue.send_bell, queue.posted);
     }
     /// Registers pages of 4 KiB for an ALLOC_MR region; `list` is the address of the page list, 0
     /// for the single page `page`.
-    void post_fast_register(queue& on, std::uint16_t id, std::uint32_t key, std::uint64_t start,
+    void post_fast_register(queue& queue, std::uint16_t id, std::uint32_t key, std::uint64_t start,
                             std::uint64_t length, std::uint64_t list, std::uint64_t page = 0) {
         std::vector<std::uint8_t> words(64);
-        const auto put = [&words](unsigned at, auto value) {
-            std::memcpy(&words[at], &value, sizeof value);
+        const auto put = [&words](unsigned offset, auto value) {
+            std::memcpy(&words[offset], &value, sizeof value);
         };
         put(0, id);
         words[2] = 3;
@@ -282,38 +287,38 @@ public:
         put(40, start);
         put(48, length);
         put(56, list != 0 ? list : page);
-        post_words(on, words);
+        post_words(queue, words);
     }
-    void post_fast_invalidate(queue& on, std::uint16_t id, std::uint32_t key) {
+    void post_fast_invalidate(queue& queue, std::uint16_t id, std::uint32_t key) {
         std::vector<std::uint8_t> words(64);
         std::memcpy(&words[0], &id, 2);
         words[2] = 4;
         std::memcpy(&words[32], &key, 4);
-        post_words(on, words);
+        post_words(queue, words);
     }
-    void post_receive(queue& on, std::uint16_t id, const std::vector<element>& to) {
-        for (unsigned i = 0; i < to.size(); ++i) {
-            const auto at = on.receives + on.receives_posted % on.depth * 16;
-            store(at, to[i].address);
-            store<std::uint16_t>(at + 8, id);
-            store(at + 10, static_cast<std::uint16_t>(to[i].length));
-            store(at + 12,
-                  to[i].lkey | (i == 0 ? 1u << 30 : 0) | (i + 1 == to.size() ? 1u << 31 : 0));
-            ++on.receives_posted;
+    void post_receive(queue& queue, std::uint16_t id, const std::vector<element>& elements) {
+        for (unsigned i = 0; i < elements.size(); ++i) {
+            const auto address = queue.receives + queue.receives_posted % queue.depth * 16;
+            store(address, elements[i].address);
+            store<std::uint16_t>(address + 8, id);
+            store(address + 10, static_cast<std::uint16_t>(elements[i].length));
+            store(address + 12, elements[i].lkey | (i == 0 ? 1u << 30 : 0) |
+                                    (i + 1 == elements.size() ? 1u << 31 : 0));
+            ++queue.receives_posted;
         }
-        set(on.receive_bell, on.receives_posted);
+        set(queue.receive_bell, queue.receives_posted);
     }
-    std::optional<completion> poll(completion_ring& of) {
-        const auto at = of.base + of.taken % of.depth * of.entry;
-        const auto next = load<completion>(at);
-        if ((next.flags & 1) != (of.taken / of.depth % 2 == 0)) return std::nullopt;
-        ++of.taken;
-        set(of.bell, of.taken & 0xffff);
+    std::optional<completion> poll(completion_ring& ring) {
+        const auto address = ring.base + ring.taken % ring.depth * ring.entry;
+        const auto next = load<completion>(address);
+        if ((next.flags & 1) != (ring.taken / ring.depth % 2 == 0)) return std::nullopt;
+        ++ring.taken;
+        set(ring.bell, ring.taken & 0xffff);
         return next;
     }
-    completion wait(completion_ring& of, double microseconds = 20'000) {
+    completion wait(completion_ring& ring, double microseconds = 20'000) {
         for (double t = 0; t < microseconds; t += 1) {
-            if (const auto done = poll(of)) return *done;
+            if (const auto done = poll(ring)) return *done;
             advance(1);
         }
         ADD_FAILURE() << "no completion";

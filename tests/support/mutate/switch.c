@@ -16,9 +16,9 @@ unsigned trn_mutation_on;
 unsigned char* trn_mutation_places = unrecorded;
 
 __attribute__((constructor(101))) static void read_environment(void) {
-    const char* on = getenv("TRN_MUTATION");
+    const char* number = getenv("TRN_MUTATION");
     const char* path = getenv("TRN_MUTATION_PLACES");
-    if (on) trn_mutation_on = (unsigned)atoi(on);
+    if (number) trn_mutation_on = (unsigned)atoi(number);
     const int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (file < 0) return;
     void* mapped = mmap(NULL, PLACES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
