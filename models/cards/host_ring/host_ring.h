@@ -29,14 +29,14 @@ public:
 
     /// Returns the place of the next entry and advances. Precondition: exists().
     slot next() {
-        const std::uint32_t at = place_;
+        const std::uint32_t index = place_;
         const bool phase = phase_;
         ++produced_;
         if (++place_ == depth_) {
             place_ = 0;
             phase_ = !phase_;
         }
-        return {base_ + std::uint64_t{at} * entry_size_, phase};
+        return {base_ + std::uint64_t{index} * entry_size_, phase};
     }
 
 private:

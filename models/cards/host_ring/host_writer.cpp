@@ -19,7 +19,7 @@ host_writer::host_writer(sc_core::sc_module_name name, tlm::tlm_initiator_socket
     dont_initialize();
 }
 
-void host_writer::post(const sc_time& when, std::uint64_t address,
+void host_writer::post(const sc_time& time, std::uint64_t address,
                        std::span<const std::uint8_t> bytes, then done) {
     sc_assert(bytes.size() <= max_bytes);
     const sc_time now = sc_core::sc_time_stamp();
@@ -28,8 +28,8 @@ void host_writer::post(const sc_time& when, std::uint64_t address,
     std::ranges::copy(bytes, added.bytes.begin());
     added.length = static_cast<std::uint32_t>(bytes.size());
     added.done = std::move(done);
-    if (trace::on()) added.of = trace::current_operation();
-    writes_.emplace(std::max(when, now), std::move(added));
+    if (trace::on()) added.cause = trace::current_operation();
+    writes_.emplace(std::max(time, now), std::move(added));
     due_.notify(std::max(writes_.begin()->first, now) - now);
 }
 
@@ -52,12 +52,12 @@ void host_writer::drop(std::uint64_t first, std::uint64_t last) {
 void host_writer::run() {
     while (!writes_.empty() && writes_.begin()->first <= sc_core::sc_time_stamp()) {
         const auto first = writes_.begin();
-        const trace::on_behalf_of it(first->second.of);
-        const progress how = put(first->second);
-        if (how == progress::blocked) return;
+        const trace::on_behalf_of cause(first->second.cause);
+        const progress reached = put(first->second);
+        if (reached == progress::blocked) return;
         const then done = std::move(first->second.done);
         writes_.erase(first);
-        if (done) done(how == progress::moved);
+        if (done) done(reached == progress::moved);
     }
     if (!writes_.empty()) due_.notify(writes_.begin()->first - sc_core::sc_time_stamp());
 }
@@ -65,9 +65,9 @@ void host_writer::run() {
 host_writer::progress host_writer::put(write& request) {
     const std::uint32_t head = std::min(request.length, head_bytes);
     if (request.length > head && !request.tail_written) {
-        const auto how =
+        const auto reached =
             put(request.address + head, request.bytes.data() + head, request.length - head);
-        if (how != progress::moved) return how;
+        if (reached != progress::moved) return reached;
         request.tail_written = true;
     }
     return put(request.address, request.bytes.data(), head);

@@ -29,7 +29,7 @@ public:
     host_writer(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus);
 
     /// Precondition: `bytes` has at most max_bytes bytes.
-    void post(const sc_core::sc_time& when, std::uint64_t address,
+    void post(const sc_core::sc_time& time, std::uint64_t address,
               std::span<const std::uint8_t> bytes, then done = {});
     /// Drops all pending writes without calling their functions.
     void abandon();
@@ -46,7 +46,7 @@ private:
         std::uint32_t length = 0;
         bool tail_written = false;  // the bytes from offset 8 on are written
         then done;
-        trace::operation of = 0;
+        trace::operation cause = 0;
     };
     enum class progress { moved, blocked, failed };
 

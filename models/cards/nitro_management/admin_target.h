@@ -25,7 +25,7 @@ enum class status : std::uint8_t {
 
 /// Response to a command: status, and the words of the completion from byte 8 on.
 struct answer {
-    status how = status::ok;
+    status result = status::ok;
     admin_entry entry = {};
 };
 
@@ -39,12 +39,12 @@ struct memory_request {
 using step = std::variant<memory_request, answer>;
 
 inline step refuse(status why) {
-    return answer{.how = why};
+    return answer{.result = why};
 }
 /// Success, with a card's own words of the completion from byte 8 on.
 template <const auto& Rows>
 step answered(const table_entry<Rows>& words) {
-    return answer{.how = status::ok, .entry = admin_entry(words.words())};
+    return answer{.result = status::ok, .entry = admin_entry(words.words())};
 }
 inline step done() {
     return answer{};

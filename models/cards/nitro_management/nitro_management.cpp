@@ -19,8 +19,8 @@ namespace entry = nitro_admin_regs;
 
 namespace {
 
-std::span<const std::uint8_t> bytes_of(const admin_entry& of, std::size_t size) {
-    return {reinterpret_cast<const std::uint8_t*>(of.words().data()), size};
+std::span<const std::uint8_t> bytes_of(const admin_entry& entry, std::size_t size) {
+    return {reinterpret_cast<const std::uint8_t*>(entry.words().data()), size};
 }
 
 std::uint64_t wide(const register_bank& regs, reg low, reg high) {
@@ -228,21 +228,21 @@ nitro_management::progress nitro_management::advance() {
     }
     if (!command_->fetched) return fetch();
     auto& needs = *command_->needs;
-    const auto how = read(needs.address, command_->bytes.data(), needs.bytes);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
+    const auto outcome = read(needs.address, command_->bytes.data(), needs.bytes);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
     const std::span<const std::uint8_t> bytes(command_->bytes.data(), needs.bytes);
-    const bool answered = how == memory_port::outcome::done;
+    const bool answered = outcome == memory_port::outcome::done;
     take(card_.resume(answered ? bytes : std::span<const std::uint8_t>{}));
     return progress::moved;
 }
 
 nitro_management::progress nitro_management::fetch() {
     auto* const words = reinterpret_cast<std::uint8_t*>(command_->entry.words().data());
-    const auto how = read(command_->address, words, admin_entry::size);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
+    const auto outcome = read(command_->address, words, admin_entry::size);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
     ++fetched_;
     command_->fetched = true;
-    if (how == memory_port::outcome::failed || lost_commands_ > 0) {
+    if (outcome == memory_port::outcome::failed || lost_commands_ > 0) {
         if (lost_commands_ > 0) --lost_commands_;
         command_.reset();
         return progress::moved;
@@ -273,18 +273,18 @@ void nitro_management::take(const nitro::step& next) {
               command_->needs->bytes <= nitro::memory_request::max_bytes);
 }
 
-void nitro_management::complete(const nitro::answer& how) {
-    counters_.failed_commands += how.how != nitro::status::ok;
+void nitro_management::complete(const nitro::answer& answer) {
+    counters_.failed_commands += answer.result != nitro::status::ok;
     if (lost_completions_ > 0) {
         --lost_completions_;
         return;
     }
     if (!completions_.exists()) return;  // the driver has removed it since the command was fetched
     const auto slot = completions_.next();
-    admin_entry done = how.entry;
+    admin_entry done = answer.entry;
     done.set(entry::reg::completion, 0);
     done.set(entry::completion::id, command_->entry.get(entry::command::id));
-    done.set(entry::completion::status, static_cast<std::uint64_t>(how.how));
+    done.set(entry::completion::status, static_cast<std::uint64_t>(answer.result));
     done.set(entry::completion::phase, slot.phase);
     done.set(entry::reg::completion_head, 0);
     done.set(entry::completion_head::head, fetched_);

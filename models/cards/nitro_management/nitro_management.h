@@ -99,7 +99,7 @@ private:
     progress fetch();
     memory_port::outcome read(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
     void take(const nitro::step& next);
-    void complete(const nitro::answer& how);
+    void complete(const nitro::answer& answer);
     void interrupt(unsigned vector);
 
     const config cfg_;

@@ -45,7 +45,8 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
     std::optional<sc_time> first;
     for (unsigned i = 0; i < arriving->train; ++i) {
         if (arriving->has(i)) pass(at, *arriving, i);
-        if (arriving->has(i)) first = std::min(first.value_or(arriving->at[i]), arriving->at[i]);
+        if (arriving->has(i))
+            first = std::min(first.value_or(arriving->times[i]), arriving->times[i]);
     }
     if (first) in_flight_.add(*first, std::move(arriving));
 }
@@ -54,7 +55,7 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
 void ethernet_fabric::pass(plug& from, frame& train, unsigned packet) {
     const std::uint64_t data = train.share(packet, train.data.size());
     const std::uint64_t bytes = data + frame::overhead;
-    const sc_time sent = train.at[packet];
+    const sc_time sent = train.times[packet];
     ++counters_.packets;
     counters_.bytes += data;
     auto& source = ports_[from.index()];
@@ -79,9 +80,9 @@ void ethernet_fabric::pass(plug& from, frame& train, unsigned packet) {
             arrival +=
                 cfg_.spread * (static_cast<double>(path) / static_cast<double>(cfg_.paths - 1));
     }
-    train.at[packet] = arrival;
-    if (train.of == 0) return;
-    const trace::on_behalf_of it(train.of);
+    train.times[packet] = arrival;
+    if (train.cause == 0) return;
+    const trace::on_behalf_of cause(train.cause);
     trace::span(name(), "packet", sent, arrival - sent,
                 {{"from", train.source}, {"to", train.destination}, {"bytes", bytes}});
 }

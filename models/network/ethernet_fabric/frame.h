@@ -31,14 +31,14 @@ struct frame {
     bool is_hello = false;  ///< from the fabric at the start: `destination` is the receiver
     address source = 0, destination = 0;
     boost::container::vector<std::uint8_t> data;  ///< of all packets
-    trace::operation of = 0;                      ///< operation of the requester's work request
+    trace::operation cause = 0;                   ///< operation of the requester's work request
 
     std::uint32_t train = 1;         ///< packets, at most max_train
     std::uint32_t packet_bytes = 0;  ///< data of each packet of a train, except the last
     std::uint8_t lost = 0;           ///< bit i: packet i is lost
     /// Absolute, of each packet: when it is complete; in the fabric, when it has left the card; for
     /// the receiver, when it arrives.
-    std::array<sc_core::sc_time, max_train> at;
+    std::array<sc_core::sc_time, max_train> times;
 
     virtual ~frame() = default;
 

@@ -34,9 +34,9 @@ inline gid gid_of(ethernet::address port) {
 }
 
 /// The port of a card's GID; nothing if no card can have the GID.
-inline std::optional<ethernet::address> port_of(const gid& of) {
-    const auto port = static_cast<ethernet::address>(of[14] << 8 | of[15]);
-    if (gid_of(port) != of) return std::nullopt;
+inline std::optional<ethernet::address> port_of(const gid& card) {
+    const auto port = static_cast<ethernet::address>(card[14] << 8 | card[15]);
+    if (gid_of(port) != card) return std::nullopt;
     return port;
 }
 

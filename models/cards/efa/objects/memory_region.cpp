@@ -73,11 +73,12 @@ bool memory_region::withdraw() {
     return true;
 }
 
-bool memory_region::permits(memory_access how, std::uint64_t address, std::uint64_t length) const {
+bool memory_region::permits(memory_access access, std::uint64_t address,
+                            std::uint64_t length) const {
     if (max_pages_ != 0 && pages_.empty()) return false;
     const bool in_range =
         address >= start_ && length <= length_ && address - start_ <= length_ - length;
-    switch (how) {
+    switch (access) {
     case memory_access::local_read:
         return in_range;
     case memory_access::local_write:

@@ -49,7 +49,7 @@ public:
     /// Number of pages that the card stores for the region; 0: physical.
     std::uint64_t page_count() const { return max_pages_ != 0 ? max_pages_ : pages_.size(); }
     /// Whether [address, address + length) is in the region, which permits the access.
-    bool permits(memory_access how, std::uint64_t address, std::uint64_t length) const;
+    bool permits(memory_access access, std::uint64_t address, std::uint64_t length) const;
     /// Returns the first contiguous piece of [address, address + length). Precondition: the range
     /// is in the region and not empty.
     piece translate(std::uint64_t address, std::uint64_t length) const;

@@ -33,8 +33,8 @@ public:
         return number;
     }
     T* find(std::uint32_t number) {
-        const auto at = objects_.find(number);
-        return at == objects_.end() ? nullptr : &at->second;
+        const auto found = objects_.find(number);
+        return found == objects_.end() ? nullptr : &found->second;
     }
     const T* find(std::uint32_t number) const {
         return const_cast<object_table*>(this)->find(number);

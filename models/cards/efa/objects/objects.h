@@ -139,11 +139,11 @@ struct objects {
         queue_pair* found = queue_pairs.find(number % limits::max_qp);
         return found != nullptr && found->number == number ? found : nullptr;
     }
-    /// Updates the counters of the card and, unless `of` is null, of a queue pair.
+    /// Updates the counters of the card and, unless `qp` is null, of a queue pair.
     template <class Change>
-    void count(queue_pair* of, const Change& change) {
+    void count(queue_pair* qp, const Change& change) {
         change(counters);
-        if (of != nullptr) change(of->counters);
+        if (qp != nullptr) change(qp->counters);
     }
     /// Number of an address handle for a card; nothing if there is none.
     std::optional<std::uint16_t> handle_of(const gid& card) const {

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint32_t address_bytes = 8;
 
-void append(std::vector<std::uint64_t>& to, std::span<const std::uint8_t> bytes) {
-    for (std::size_t at = 0; at + address_bytes <= bytes.size(); at += address_bytes) {
+void append(std::vector<std::uint64_t>& addresses, std::span<const std::uint8_t> bytes) {
+    for (std::size_t offset = 0; offset + address_bytes <= bytes.size(); offset += address_bytes) {
         std::uint64_t address = 0;
-        std::memcpy(&address, &bytes[at], sizeof address);
-        to.push_back(address);
+        std::memcpy(&address, &bytes[offset], sizeof address);
+        addresses.push_back(address);
     }
 }
 
@@ -54,8 +54,8 @@ page_list::request page_list::next() const {
     case part::array:
         break;
     }
-    const std::uint64_t at = indirect_ ? array_pages_[array_page_] : array_;
-    return {at, std::min(left, list_page / address_bytes) * address_bytes};
+    const std::uint64_t address = indirect_ ? array_pages_[array_page_] : array_;
+    return {address, std::min(left, list_page / address_bytes) * address_bytes};
 }
 
 void page_list::take(std::span<const std::uint8_t> bytes) {

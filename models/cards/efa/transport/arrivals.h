@@ -24,8 +24,8 @@ public:
     state check(srd_packet& packet);
     /// How a repeated packet took effect. Precondition: check(packet) was `repeated`.
     status result(const srd_packet& packet) const;
-    /// Records a packet or train, which is answered with `how`.
-    void add(const srd_packet& packet, status how);
+    /// Records a packet or train, which is answered with `answer`.
+    void add(const srd_packet& packet, status answer);
 
     /// Whether this is the last missing packet of a write with immediate data.
     bool completes(const srd_packet& packet) const;
@@ -46,7 +46,7 @@ private:
         std::map<std::uint64_t, status> failed = {};         // by number: status that is not ok
         std::map<std::uint32_t, partial_write> writes = {};  // by the sender's slot
 
-        void advance(std::uint64_t to);
+        void advance(std::uint64_t number);
     };
 
     std::map<ethernet::address, sender> senders_;

@@ -22,60 +22,60 @@ std::span<const std::uint8_t> bytes_of(const table_entry<io::rows>& entry, std::
 
 }  // namespace
 
-void completions::post(const queue_pair& of, const send_done& completed, const sc_time& when) {
+void completions::post(const queue_pair& qp, const send_done& completed, const sc_time& time) {
     entry done;
     done.set(io::completion::id, completed.id);
-    done.set(io::completion::status, static_cast<std::uint64_t>(completed.how));
+    done.set(io::completion::status, static_cast<std::uint64_t>(completed.result));
     done.set(io::completion::queue, io::completion::queue_send);
     done.set(io::completion::operation, static_cast<std::uint64_t>(completed.op));
-    done.set(io::completion_qp::number, of.number);
-    write(of.send_cq, done, when);
+    done.set(io::completion_qp::number, qp.number);
+    write(qp.send_cq, done, time);
 }
 
-void completions::post(const queue_pair& of, const receive_done& completed, const srd_packet& from,
-                       const sc_time& when) {
-    const completion_queue* const queue = objects_.completion_queues.find(of.receive_cq);
-    const efa_objects::gid sender = efa_objects::gid_of(from.source);
+void completions::post(const queue_pair& qp, const receive_done& completed,
+                       const srd_packet& packet, const sc_time& time) {
+    const completion_queue* const queue = objects_.completion_queues.find(qp.receive_cq);
+    const efa_objects::gid sender = efa_objects::gid_of(packet.source);
     const auto handle = objects_.handle_of(sender);
     entry done;
     done.set(io::completion::id, completed.id);
-    done.set(io::completion::status, static_cast<std::uint64_t>(completed.how));
+    done.set(io::completion::status, static_cast<std::uint64_t>(completed.result));
     done.set(io::completion::queue, io::completion::queue_receive);
-    done.set(io::completion::has_immediate, from.has_immediate);
+    done.set(io::completion::has_immediate, packet.has_immediate);
     done.set(io::completion::operation, static_cast<std::uint64_t>(completed.op));
     done.set(io::completion::unsolicited, completed.unsolicited);
-    done.set(io::completion_qp::number, of.number);
+    done.set(io::completion_qp::number, qp.number);
     done.set(io::completion_qp::length, completed.length & 0xffff);
     done.set(io::completion_source::ah, handle.value_or(io::completion_source::ah_unknown));
-    done.set(io::completion_source::qp, from.source_qp);
-    done.set(reg::completion_immediate, from.immediate);
+    done.set(io::completion_source::qp, packet.source_qp);
+    done.set(reg::completion_immediate, packet.immediate);
     if (completed.op == operation::rdma_write)
         done.set(reg::completion_gid_0, completed.length >> 16);
     else if (queue != nullptr && queue->source_gid && !handle)
         std::memcpy(&done.words()[entry::byte(reg::completion_gid_0) / 4], sender.data(),
                     sender.size());
-    write(of.receive_cq, done, when);
+    write(qp.receive_cq, done, time);
 }
 
-void completions::post_flushed_receive(const queue_pair& of, std::uint16_t id,
-                                       const sc_time& when) {
+void completions::post_flushed_receive(const queue_pair& qp, std::uint16_t id,
+                                       const sc_time& time) {
     entry done;
     done.set(io::completion::id, id);
     done.set(io::completion::status, static_cast<std::uint64_t>(status::flushed));
     done.set(io::completion::queue, io::completion::queue_receive);
-    done.set(io::completion_qp::number, of.number);
+    done.set(io::completion_qp::number, qp.number);
     done.set(io::completion_source::ah, io::completion_source::ah_unknown);
-    write(of.receive_cq, done, when);
+    write(qp.receive_cq, done, time);
 }
 
-void completions::write(std::uint16_t number, entry& record, const sc_time& when) {
+void completions::write(std::uint16_t number, entry& record, const sc_time& time) {
     completion_queue* const queue = objects_.completion_queues.find(number);
     if (queue == nullptr) return;
     const auto slot = queue->ring.next();
     record.set(io::completion::phase, slot.phase);
     ++count_;
     // Entries become visible in ring order.
-    queue->last = std::max(queue->last, when);
+    queue->last = std::max(queue->last, time);
     writer_.post(queue->last, slot.address, bytes_of(record, queue->ring.entry_size()),
                  [this, number](bool) { is_written(number); });
 }
@@ -97,9 +97,9 @@ void completions::consumed(std::uint16_t number, std::uint32_t written) {
 }
 
 void completions::send_event(std::uint16_t number) {
-    completion_queue& of = *objects_.completion_queues.find(number);
-    of.armed = false;
-    const std::uint16_t event_queue_number = of.event_queue;
+    completion_queue& source = *objects_.completion_queues.find(number);
+    source.armed = false;
+    const std::uint16_t event_queue_number = source.event_queue;
     event_queue* const queue = objects_.event_queues.find(event_queue_number);
     if (queue == nullptr) return;
     const auto slot = queue->ring.next();
@@ -110,10 +110,10 @@ void completions::send_event(std::uint16_t number) {
     writer_.post(sc_core::sc_time_stamp(), slot.address,
                  bytes_of(event, efa_objects::limits::event_bytes),
                  [this, event_queue_number](bool) {
-                     event_queue* const to = objects_.event_queues.find(event_queue_number);
-                     if (to == nullptr) return;
-                     to->pending = !to->armed;
-                     if (std::exchange(to->armed, false)) raise_(to->vector);
+                     event_queue* const written = objects_.event_queues.find(event_queue_number);
+                     if (written == nullptr) return;
+                     written->pending = !written->armed;
+                     if (std::exchange(written->armed, false)) raise_(written->vector);
                  });
 }
 

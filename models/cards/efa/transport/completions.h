@@ -24,24 +24,24 @@ public:
 
     struct send_done {
         std::uint16_t id = 0;
-        status how = status::ok;
+        status result = status::ok;
         operation op = operation::send;
     };
-    void post(const efa_objects::queue_pair& of, const send_done& completed,
-              const sc_core::sc_time& when);
+    void post(const efa_objects::queue_pair& qp, const send_done& completed,
+              const sc_core::sc_time& time);
     struct receive_done {
         std::uint16_t id = 0;
-        status how = status::ok;
+        status result = status::ok;
         operation op = operation::send;
         bool unsolicited = false;
         std::uint32_t length = 0;
     };
-    /// `from`: the packet that completed the receive.
-    void post(const efa_objects::queue_pair& of, const receive_done& completed,
-              const srd_packet& from, const sc_core::sc_time& when);
+    /// `packet`: the packet that completed the receive.
+    void post(const efa_objects::queue_pair& qp, const receive_done& completed,
+              const srd_packet& packet, const sc_core::sc_time& time);
 
-    void post_flushed_receive(const efa_objects::queue_pair& of, std::uint16_t id,
-                              const sc_core::sc_time& when);
+    void post_flushed_receive(const efa_objects::queue_pair& qp, std::uint16_t id,
+                              const sc_core::sc_time& time);
 
     /// Doorbell write of a completion queue.
     void consumed(std::uint16_t queue, std::uint32_t written);
@@ -52,7 +52,7 @@ public:
 private:
     using entry = table_entry<efa_io_regs::rows>;
 
-    void write(std::uint16_t queue, entry& record, const sc_core::sc_time& when);
+    void write(std::uint16_t queue, entry& record, const sc_core::sc_time& time);
     void is_written(std::uint16_t queue);
     void send_event(std::uint16_t queue);
 

@@ -46,7 +46,7 @@ std::uint32_t connection::room() const {
                : static_cast<std::uint32_t>(std::min<std::uint64_t>(window - in_flight_, numbers));
 }
 
-std::uint64_t connection::send(const packet_name& first, std::uint32_t count, const sc_time& when) {
+std::uint64_t connection::send(const packet_name& first, std::uint32_t count, const sc_time& time) {
     if (flights_.empty()) {
         // The last estimates are old if nothing was in flight for long.
         if (sc_core::sc_time_stamp() > last_answer_ + timeout()) {
@@ -57,30 +57,30 @@ std::uint64_t connection::send(const packet_name& first, std::uint32_t count, co
     }
     const std::uint64_t number = oldest_ + flights_.size();
     for (std::uint32_t i = 0; i < count; ++i)
-        flights_.push_back({{first.message, first.packet + i}, when});
-    departures_.push_back({number, count, when});
+        flights_.push_back({{first.message, first.packet + i}, time});
+    departures_.push_back({number, count, time});
     in_flight_ += count;
     return number;
 }
 
 const connection::packet_name* connection::find(std::uint64_t number) const {
     if (number < oldest_ || number - oldest_ >= flights_.size()) return nullptr;
-    const flight& of = flights_[number - oldest_];
-    return of.is == state::answered ? nullptr : &of.of;
+    const flight& found = flights_[number - oldest_];
+    return found.current == state::answered ? nullptr : &found.packet;
 }
 
 void connection::finish(std::uint64_t number, const sc_time& sent) {
-    const flight& of = at(number);
-    const bool was_late = of.is == state::lost || of.sent != sent;
+    const flight& finished = flight_of(number);
+    const bool was_late = finished.current == state::lost || finished.sent != sent;
     finish(number);
     if (was_late) restore(sent);
 }
 
 void connection::finish(std::uint64_t number) {
-    flight& of = at(number);
-    if (of.is == state::in_flight) --in_flight_;
-    of.is = state::answered;
-    for (; !flights_.empty() && flights_.front().is == state::answered; ++oldest_)
+    flight& finished = flight_of(number);
+    if (finished.current == state::in_flight) --in_flight_;
+    finished.current = state::answered;
+    for (; !flights_.empty() && flights_.front().current == state::answered; ++oldest_)
         flights_.pop_front();
 }
 
@@ -90,21 +90,21 @@ std::optional<std::uint64_t> connection::next_lost() {
     return lost_.front();
 }
 
-void connection::repeat(const sc_time& when) {
+void connection::repeat(const sc_time& time) {
     const std::uint64_t number = lost_.front();
     lost_.pop_front();
-    at(number).is = state::in_flight;
-    at(number).sent = when;
-    departures_.push_back({number, 1, when});
+    flight_of(number).current = state::in_flight;
+    flight_of(number).sent = time;
+    departures_.push_back({number, 1, time});
     ++in_flight_;
 }
 
 // --- timeouts ---
 
-bool connection::is_in_flight(const departure& of) const {
-    for (std::uint64_t n = std::max(of.first, oldest_); n < of.first + of.count; ++n) {
+bool connection::is_in_flight(const departure& group) const {
+    for (std::uint64_t n = std::max(group.first, oldest_); n < group.first + group.count; ++n) {
         const flight& each = flights_[n - oldest_];
-        if (each.is == state::in_flight && each.sent == of.sent) return true;
+        if (each.current == state::in_flight && each.sent == group.sent) return true;
     }
     return false;
 }
@@ -130,20 +130,20 @@ connection::silence connection::notice(const departure& unanswered) {
     return ++timeouts_ > cfg_.retries ? silence::final : silence::noticed;
 }
 
-/// Packets that left at `from` or later were declared lost too early: they are in flight.
-void connection::restore(const sc_time& from) {
+/// Packets that left at `earliest` or later were declared lost too early: they are in flight.
+void connection::restore(const sc_time& earliest) {
     std::deque<std::uint64_t> lost;
     for (; !lost_.empty(); lost_.pop_back()) {
         const std::uint64_t number = lost_.back();
         if (find(number) == nullptr) continue;
-        flight& of = at(number);
-        if (of.sent < from) {
+        flight& packet = flight_of(number);
+        if (packet.sent < earliest) {
             lost.push_front(number);
             continue;
         }
-        of.is = state::in_flight;
+        packet.current = state::in_flight;
         ++in_flight_;
-        departures_.push_front({number, 1, of.sent});
+        departures_.push_front({number, 1, packet.sent});
     }
     lost_ = std::move(lost);
 }

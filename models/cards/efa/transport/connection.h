@@ -42,9 +42,9 @@ public:
 
     /// Number of new packets that may be sent now.
     std::uint32_t room() const;
-    /// Numbers `count` packets of a message from `first` on, which leave at `when` (absolute);
+    /// Numbers `count` packets of a message from `first` on, which leave at `time` (absolute);
     /// returns the first number. Precondition: count <= room().
-    std::uint64_t send(const packet_name& first, std::uint32_t count, const sc_core::sc_time& when);
+    std::uint64_t send(const packet_name& first, std::uint32_t count, const sc_core::sc_time& time);
     /// The packet with this number; null if it is answered.
     const packet_name* find(std::uint64_t number) const;
     /// The request of the packet has ended. Precondition: find(number) is not null.
@@ -59,7 +59,7 @@ public:
     /// The next packet to repeat; nothing if there is none.
     std::optional<std::uint64_t> next_lost();
     /// Repeats the packet of next_lost(). Precondition: may_repeat().
-    void repeat(const sc_core::sc_time& when);
+    void repeat(const sc_core::sc_time& time);
 
     /// When expire() is due (absolute); nothing while no packet is in flight.
     std::optional<sc_core::sc_time> deadline();
@@ -72,9 +72,9 @@ public:
 private:
     enum class state : std::uint8_t { in_flight, lost, answered };
     struct flight {
-        packet_name of;
+        packet_name packet;
         sc_core::sc_time sent;
-        state is = state::in_flight;
+        state current = state::in_flight;
     };
     /// Packets that left together.
     struct departure {
@@ -83,11 +83,11 @@ private:
         sc_core::sc_time sent;
     };
 
-    flight& at(std::uint64_t number) { return flights_[number - oldest_]; }
-    bool is_in_flight(const departure& of) const;
+    flight& flight_of(std::uint64_t number) { return flights_[number - oldest_]; }
+    bool is_in_flight(const departure& group) const;
     sc_core::sc_time timeout() const;
     silence notice(const departure& unanswered);
-    void restore(const sc_core::sc_time& from);
+    void restore(const sc_core::sc_time& earliest);
     void measure(const sc_core::sc_time& taken);
     void adapt(const sc_core::sc_time& taken, std::uint32_t count);
 
@@ -113,24 +113,24 @@ private:
 
 template <class Lost>
 connection::silence connection::expire(const Lost& lost) {
-    auto how = silence::none;
+    auto result = silence::none;
     while (!departures_.empty()) {
         const departure due = departures_.front();
         if (is_in_flight(due)) {
             if (due.sent + timeout() > sc_core::sc_time_stamp()) break;
-            how = std::max(how, notice(due));
+            result = std::max(result, notice(due));
         }
         departures_.pop_front();
         for (std::uint64_t n = std::max(due.first, oldest_); n < due.first + due.count; ++n) {
-            flight& each = at(n);
-            if (each.is != state::in_flight || each.sent != due.sent) continue;
-            each.is = state::lost;
+            flight& each = flight_of(n);
+            if (each.current != state::in_flight || each.sent != due.sent) continue;
+            each.current = state::lost;
             --in_flight_;
             lost_.push_back(n);
-            lost(each.of);
+            lost(each.packet);
         }
     }
-    return how;
+    return result;
 }
 
 }  // namespace trn::efa_transport

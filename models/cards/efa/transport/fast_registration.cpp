@@ -45,10 +45,10 @@ bool fast_registration::read_pages(const work_request_words& words, const queue_
             std::min<std::uint64_t>(count * sizeof(std::uint64_t) - list_->filled,
                                     max_access_bytes - address % max_access_bytes));
         sc_core::sc_time delay;
-        const auto how = memory_.access(tlm::TLM_READ_COMMAND, address, bytes + list_->filled,
-                                        length, list_->pending, delay);
-        if (how == memory_port::outcome::deferred) return false;
-        if (how == memory_port::outcome::failed) {
+        const auto outcome = memory_.access(tlm::TLM_READ_COMMAND, address, bytes + list_->filled,
+                                            length, list_->pending, delay);
+        if (outcome == memory_port::outcome::deferred) return false;
+        if (outcome == memory_port::outcome::failed) {
             list_.reset();
             return true;
         }

@@ -10,21 +10,21 @@ namespace trn::efa_transport {
 
 memory_port::outcome outgoing_train::read(const efa_objects::objects& objects, memory_port& memory,
                                           std::uint32_t left) {
-    const auto piece = source.at(objects, offset + filled, left);
+    const auto piece = source.translate(objects, offset + filled, left);
     if (!piece) return memory_port::outcome::failed;
     const auto count = access_size(memory, tlm::TLM_READ_COMMAND, piece->bus_address,
                                    static_cast<std::uint32_t>(piece->bytes), pending);
     auto* const place = &packet->data[filled];
     const std::uint8_t* borrowed = nullptr;
     sc_core::sc_time delay;
-    const auto how = may_lend
-                         ? memory.borrow(piece->bus_address, place, count, pending, delay, borrowed)
-                         : memory.access(tlm::TLM_READ_COMMAND, piece->bus_address, place, count,
-                                         pending, delay);
-    if (how != memory_port::outcome::done) return how;
+    const auto outcome =
+        may_lend ? memory.borrow(piece->bus_address, place, count, pending, delay, borrowed)
+                 : memory.access(tlm::TLM_READ_COMMAND, piece->bus_address, place, count, pending,
+                                 delay);
+    if (outcome != memory_port::outcome::done) return outcome;
     add(borrowed, count);
     ready = std::max(ready, sc_core::sc_time_stamp() + delay);
-    return how;
+    return outcome;
 }
 
 /// Adds bytes that memory has lent (null: they are copied already). Lends only bytes that are

@@ -26,17 +26,17 @@ namespace {
 /// responses.
 constexpr std::size_t max_waiting = 1024;
 
-void count_arrival(const srd_packet& train, traffic_counters& to) {
-    to.basic.rx_packets += train.present();
-    to.basic.rx_bytes += train.present_share(train.bytes);
+void count_arrival(const srd_packet& train, traffic_counters& traffic) {
+    traffic.basic.rx_packets += train.present();
+    traffic.basic.rx_bytes += train.present_share(train.bytes);
 }
 
 }  // namespace
 
 packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
                                  efa_objects::objects& objects, packet_sender& sender,
-                                 completions& to)
-    : sc_module(name), memory_(bus), objects_(objects), sender_(sender), completions_(to) {
+                                 completions& posted)
+    : sc_module(name), memory_(bus), objects_(objects), sender_(sender), completions_(posted) {
     SC_METHOD(run);
     sensitive << arrival_;
     dont_initialize();
@@ -44,8 +44,9 @@ packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiato
 
 void packet_receiver::arrived(std::unique_ptr<srd_packet> packet) {
     if (packet->datagram && queue_.size() >= max_waiting) {
-        objects_.count(objects_.by_number(packet->destination_qp),
-                       [&](traffic_counters& to) { to.basic.rx_drops += packet->present(); });
+        objects_.count(objects_.by_number(packet->destination_qp), [&](traffic_counters& traffic) {
+            traffic.basic.rx_drops += packet->present();
+        });
         return packet_pool::give(std::move(packet));
     }
     queue_.push_back(std::move(packet));
@@ -63,14 +64,14 @@ void packet_receiver::posted(std::uint32_t handle, std::uint16_t count) {
 
 void packet_receiver::stop(std::uint32_t handle, bool flushes) {
     arrival_.notify(sc_core::SC_ZERO_TIME);
-    const auto at = std::ranges::find(flushing_, handle);
+    const auto found = std::ranges::find(flushing_, handle);
     if (flushes) {
-        if (at == flushing_.end()) flushing_.push_back(handle);
+        if (found == flushing_.end()) flushing_.push_back(handle);
         return;
     }
-    if (at != flushing_.end()) {
-        if (at == flushing_.begin()) end_flush();
-        flushing_.erase(at);
+    if (found != flushing_.end()) {
+        if (found == flushing_.begin()) end_flush();
+        flushing_.erase(found);
     }
     // A train for this queue pair is checked again, and refused.
     if (!queue_.empty() && queue_.front()->destination_qp % limits::max_qp == handle) end_train();
@@ -91,7 +92,7 @@ void packet_receiver::run() {
             continue;
         }
         srd_packet& packet = *queue_.front();
-        const trace::on_behalf_of it(packet.of);
+        const trace::on_behalf_of cause(packet.cause);
         if (take(packet) == progress::blocked) return;
         if (!queue_.empty()) queue_.pop_front();
         end_train();
@@ -139,9 +140,9 @@ packet_receiver::progress packet_receiver::take(srd_packet& packet) {
 // --- checks ---
 
 /// Turns the present packet into its response.
-void packet_receiver::respond(status how, const sc_time& ready) {
-    arrivals_.add(*queue_.front(), how);
-    sender_.respond(std::move(queue_.front()), how, ready);
+void packet_receiver::respond(status result, const sc_time& ready) {
+    arrivals_.add(*queue_.front(), result);
+    sender_.respond(std::move(queue_.front()), result, ready);
 }
 
 void packet_receiver::refuse(const srd_packet& packet, status why) {
@@ -154,9 +155,9 @@ queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
     const bool takes = qp != nullptr && qp->receives() && is_datagram_queue == packet.datagram;
     const bool key = takes && qp->qkey == packet.qkey;
     if (key) return qp;
-    objects_.count(qp, [&](traffic_counters& to) {
-        to.basic.qkey_violations += takes;
-        to.basic.rx_drops += packet.present();
+    objects_.count(qp, [&](traffic_counters& traffic) {
+        traffic.basic.qkey_violations += takes;
+        traffic.basic.rx_drops += packet.present();
     });
     refuse(packet, status::remote_bad_qp);
     return nullptr;
@@ -176,27 +177,28 @@ bool packet_receiver::has_receive(const queue_pair& qp) const {
 // --- receives ---
 
 /// Reads the descriptors of the next receive. Fails if the ring has no complete receive.
-packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to,
+packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& taken,
                                                  pending_access& pending) {
-    while (!to.is_complete) {
+    while (!taken.is_complete) {
         const auto posted = static_cast<std::uint16_t>(qp.receives_posted - qp.receives_taken);
-        if (to.descriptors == limits::receive_elements || to.descriptors >= posted)
+        if (taken.descriptors == limits::receive_elements || taken.descriptors >= posted)
             return progress::failed;
-        const auto number = static_cast<std::uint16_t>(qp.receives_taken + to.descriptors);
-        const std::uint64_t at =
+        const auto number = static_cast<std::uint16_t>(qp.receives_taken + taken.descriptors);
+        const std::uint64_t address =
             qp.receive_ring + std::uint64_t{number % qp.receive_depth} * limits::receive_bytes;
         entry words;
         sc_time delay;
-        const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, words.words().data(),
-                                        limits::receive_bytes, pending, delay);
-        if (how == memory_port::outcome::deferred) return progress::blocked;
-        if (how == memory_port::outcome::failed) return progress::failed;
-        to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
-        if (to.descriptors == 0) to.id = static_cast<std::uint16_t>(words.get(io::receive::id));
-        to.elements[to.descriptors++] = {words.get(io::receive_key::lkey),
-                                         words.get_wide(reg::receive_address_lo),
-                                         words.get(io::receive::length)};
-        to.is_complete = words.get(io::receive_key::last) != 0;
+        const auto outcome = memory_.access(tlm::TLM_READ_COMMAND, address, words.words().data(),
+                                            limits::receive_bytes, pending, delay);
+        if (outcome == memory_port::outcome::deferred) return progress::blocked;
+        if (outcome == memory_port::outcome::failed) return progress::failed;
+        taken.ready = std::max(taken.ready, sc_core::sc_time_stamp() + delay);
+        if (taken.descriptors == 0)
+            taken.id = static_cast<std::uint16_t>(words.get(io::receive::id));
+        taken.elements[taken.descriptors++] = {words.get(io::receive_key::lkey),
+                                               words.get_wide(reg::receive_address_lo),
+                                               words.get(io::receive::length)};
+        taken.is_complete = words.get(io::receive_key::last) != 0;
     }
     return progress::done;
 }
@@ -206,31 +208,31 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to,
 packet_receiver::progress packet_receiver::flush() {
     const auto handle = flushing_.front();
     queue_pair* const qp = objects_.queue_pairs.find(handle);
-    auto how = progress::failed;
+    auto result = progress::failed;
     if (qp != nullptr && qp->state == efa_objects::qp_state::error && has_receive(*qp))
-        how = fetch(*qp, flushed_, pending_flush_);
-    if (how == progress::blocked) return how;
+        result = fetch(*qp, flushed_, pending_flush_);
+    if (result == progress::blocked) return result;
     const receive ended = flushed_;
     end_flush();
-    if (how == progress::failed) {
+    if (result == progress::failed) {
         flushing_.pop_front();
-        return how;
+        return result;
     }
     qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + ended.descriptors);
     completions_.post_flushed_receive(*qp, ended.id, ended.ready);
-    return how;
+    return result;
 }
 
-/// Writes the data of the present train to now_.to, except that of lost packets.
+/// Writes the data of the present train to now_.place, except that of lost packets.
 packet_receiver::progress packet_receiver::store(srd_packet& train) {
     now_.ready = std::max(now_.ready, now_.taken.ready);
     for (unsigned& i = now_.storing; i < train.train; ++i) {
         const std::uint64_t end = train.end(i, train.data.size());
         if (!train.has(i)) now_.stored = end;
         while (now_.stored < end) {
-            const auto how =
-                store(train, train.at[i], static_cast<std::uint32_t>(end - now_.stored));
-            if (how != progress::done) return how;
+            const auto result =
+                store(train, train.times[i], static_cast<std::uint32_t>(end - now_.stored));
+            if (result != progress::done) return result;
         }
     }
     return progress::done;
@@ -239,18 +241,18 @@ packet_receiver::progress packet_receiver::store(srd_packet& train) {
 /// Writes at most `left` of the next bytes, which arrive at `arrival` (absolute).
 packet_receiver::progress packet_receiver::store(srd_packet& train, const sc_time& arrival,
                                                  std::uint32_t left) {
-    const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
-    if (!to) return progress::failed;
-    const auto count = access_size(memory_, tlm::TLM_WRITE_COMMAND, to->bus_address,
-                                   static_cast<std::uint32_t>(to->bytes), pending_);
+    const auto piece = now_.place.translate(objects_, now_.first + now_.stored, left);
+    if (!piece) return progress::failed;
+    const auto count = access_size(memory_, tlm::TLM_WRITE_COMMAND, piece->bus_address,
+                                   static_cast<std::uint32_t>(piece->bytes), pending_);
     // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
     auto* const bytes = const_cast<std::uint8_t*>(train.content()) + now_.stored;
     const sc_time now = sc_core::sc_time_stamp();
     sc_time delay = std::max(arrival, now) - now;
-    const auto how =
-        memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, pending_, delay);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
-    if (how == memory_port::outcome::failed) return progress::failed;
+    const auto outcome =
+        memory_.access(tlm::TLM_WRITE_COMMAND, piece->bus_address, bytes, count, pending_, delay);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
+    if (outcome == memory_port::outcome::failed) return progress::failed;
     now_.stored += count;
     now_.ready = std::max(now_.ready, now + delay);
     return progress::done;
@@ -274,7 +276,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         qp = admitted_to(packet);
         if (qp == nullptr) return progress::done;
         if (!has_receive(*qp)) {
-            objects_.count(qp, [](traffic_counters& to) { ++to.basic.rx_drops; });
+            objects_.count(qp, [](traffic_counters& traffic) { ++traffic.basic.rx_drops; });
             refuse(packet, status::remote_not_ready);
             return progress::done;
         }
@@ -289,15 +291,15 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         return progress::done;
     }
     if (now_.stored == 0)
-        now_.to = memory_walk(qp->domain, memory_access::local_write,
-                              std::span(now_.taken.elements).first(now_.taken.descriptors));
-    const bool fits = packet.data.size() <= now_.to.length();
+        now_.place = memory_walk(qp->domain, memory_access::local_write,
+                                 std::span(now_.taken.elements).first(now_.taken.descriptors));
+    const bool fits = packet.data.size() <= now_.place.length();
     const auto stored = fits ? store(packet) : progress::failed;
     if (stored == progress::blocked) return stored;
     qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
     completions::receive_done done{.id = now_.taken.id};
     if (stored == progress::failed) {
-        done.how = fits ? status::local_bad_lkey : status::local_bad_length;
+        done.result = fits ? status::local_bad_lkey : status::local_bad_length;
         completions_.post(*qp, done, packet, sc_core::sc_time_stamp());
         refuse(packet, fits ? status::remote_abort : status::remote_bad_length);
         return progress::done;
@@ -308,10 +310,10 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
 
 void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
     const auto size = static_cast<std::uint32_t>(packet.data.size());
-    objects_.count(&qp, [&packet](traffic_counters& to) {
-        count_arrival(packet, to);
-        ++to.messages.receives;
-        to.messages.receive_bytes += packet.bytes;
+    objects_.count(&qp, [&packet](traffic_counters& traffic) {
+        count_arrival(packet, traffic);
+        ++traffic.messages.receives;
+        traffic.messages.receive_bytes += packet.bytes;
     });
     completions_.post(qp, completions::receive_done{.id = now_.taken.id, .length = size}, packet,
                       now_.ready);
@@ -340,7 +342,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         }
         now_.admitted = true;
         const memory_walk::element place{packet.rkey, packet.address, packet.bytes};
-        now_.to = memory_walk(qp->domain, memory_access::remote_write, {&place, 1});
+        now_.place = memory_walk(qp->domain, memory_access::remote_write, {&place, 1});
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
     const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken, pending_) : progress::done;
@@ -351,9 +353,9 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
                fetched == progress::done ? status::remote_bad_address : status::remote_abort);
         return progress::done;
     }
-    objects_.count(qp, [&packet](traffic_counters& to) {
-        count_arrival(packet, to);
-        to.rdma_write.received_bytes += packet.present_share(packet.bytes);
+    objects_.count(qp, [&packet](traffic_counters& traffic) {
+        count_arrival(packet, traffic);
+        traffic.rdma_write.received_bytes += packet.present_share(packet.bytes);
     });
     if (packet.has_immediate) {
         const bool completes = arrivals_.completes(packet);
@@ -391,17 +393,17 @@ packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
 
 /// Writes data that this card has read.
 packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
-    const auto* const of = sender_.reader(packet);
-    if (of == nullptr) return progress::done;
+    const auto* const request = sender_.reader(packet);
+    if (request == nullptr) return progress::done;
     if (!now_.admitted) {
         now_.admitted = true;
-        now_.to = of->local;
+        now_.place = request->local;
         now_.first = packet.offset;
     }
     const auto stored = store(packet);
     if (stored == progress::blocked) return stored;
-    objects_.count(objects_.queue_pairs.find(of->queue_pair),
-                   [&packet](traffic_counters& to) { count_arrival(packet, to); });
+    objects_.count(objects_.queue_pairs.find(request->queue_pair),
+                   [&packet](traffic_counters& traffic) { count_arrival(packet, traffic); });
     sender_.data_arrived(packet, stored == progress::failed ? status::local_bad_lkey : status::ok,
                          now_.ready);
     packet_pool::give(std::move(queue_.front()));

@@ -32,7 +32,7 @@ public:
     SC_HAS_PROCESS(packet_receiver);
     /// `bus` accesses the server's memory; the card owns it.
     packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
-                    efa_objects::objects& objects, packet_sender& sender, completions& to);
+                    efa_objects::objects& objects, packet_sender& sender, completions& posted);
 
     void arrived(std::unique_ptr<srd_packet> packet);
     /// Doorbell write of a receive queue.
@@ -59,8 +59,8 @@ private:
         bool admitted = false;
         bool takes_receive = false;  // consumes an entry of the receive queue
         receive taken;
-        efa_objects::memory_walk to;
-        std::uint32_t first = 0;   // byte of `to` at which the data begins
+        efa_objects::memory_walk place;
+        std::uint32_t first = 0;   // byte of `place` at which the data begins
         unsigned storing = 0;      // packet of the train
         std::uint64_t stored = 0;  // bytes
         sc_core::sc_time ready;    // absolute: when the data is in memory
@@ -77,14 +77,14 @@ private:
     /// The queue pair that the packet is for; nullptr if the packet is refused or dropped.
     efa_objects::queue_pair* admitted_to(const srd_packet& packet);
     bool peer_is_known(const srd_packet& packet);
-    progress fetch(efa_objects::queue_pair& qp, receive& to, pending_access& pending);
+    progress fetch(efa_objects::queue_pair& qp, receive& taken, pending_access& pending);
     progress flush();
     void end_flush();
     void end_train();
     progress store(srd_packet& train);
     progress store(srd_packet& train, const sc_core::sc_time& arrival, std::uint32_t left);
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
-    void respond(status how, const sc_core::sc_time& ready);
+    void respond(status result, const sc_core::sc_time& ready);
     void refuse(const srd_packet& packet, status why);
     bool has_receive(const efa_objects::queue_pair& qp) const;
     static void add_global_header(srd_packet& packet);

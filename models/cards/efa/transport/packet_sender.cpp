@@ -95,17 +95,17 @@ void packet_sender::address_handle_removed(std::uint16_t number) {
 void packet_sender::run() {
     for (;;) {
         expire();
-        progress how = fill();
-        if (how == progress::idle) how = queues_.fetch();
-        if (how == progress::idle) {
+        progress reached = fill();
+        if (reached == progress::idle) reached = queues_.fetch();
+        if (reached == progress::idle) {
             const sc_time now = sc_core::sc_time_stamp();
             if (port_.free() > now + read_ahead) {
                 work_.notify(port_.free() - read_ahead - now);
                 break;
             }
-            how = choose();
+            reached = choose();
         }
-        if (how != progress::moved) break;
+        if (reached != progress::moved) break;
     }
     const sc_time now = sc_core::sc_time_stamp();
     if (!timers_.empty()) work_.notify(timers_.begin()->first - now);
@@ -125,14 +125,14 @@ void packet_sender::expire_packets(ethernet::address card) {
     timers_.erase(timers_.begin());
     peer& remote = peers_.at(card);
     remote.timer = sc_core::sc_max_time();
-    const auto how = remote.link.expire([this](const connection::packet_name& lost) {
+    const auto silence = remote.link.expire([this](const connection::packet_name& lost) {
         if (const send_request* const request = queues_.find(lost.message); request != nullptr)
             objects_.count(objects_.queue_pairs.find(request->queue_pair),
                            [](traffic_counters& traffic) { ++traffic.network.timeouts; });
     });
-    if (how == connection::silence::noticed && remote.link.timeouts() == 2)
+    if (silence == connection::silence::noticed && remote.link.timeouts() == 2)
         ++objects_.counters.network.impaired_connections;
-    if (how == connection::silence::final)
+    if (silence == connection::silence::final)
         return fail_all(card, remote.link.has_answered() ? status::local_unresponsive_remote
                                                          : status::local_unreachable_remote);
     set_timer(card, remote);
@@ -314,7 +314,7 @@ progress packet_sender::fill() {
         give_up(status::remote_bad_qp);
         return progress::moved;
     }
-    const trace::on_behalf_of cause(train.of);
+    const trace::on_behalf_of cause(train.cause);
     for (unsigned& i = outgoing_->reading; i < train.train; ++i) {
         const std::uint64_t end = train.end(i, train.data.size());
         if (!train.has(i)) outgoing_->filled = end;
@@ -330,7 +330,7 @@ progress packet_sender::fill() {
                 break;
             }
         }
-        train.at[i] = outgoing_->ready + cfg_.processing;
+        train.times[i] = outgoing_->ready + cfg_.processing;
     }
     dispatch();
     return progress::moved;
@@ -421,10 +421,10 @@ progress packet_sender::choose_repeated() {
                                                            ? 0
                                                            : std::min(request->length, cfg_.packet);
             });
-        const sc_time when = departure();
-        remote.link.repeat(when);
+        const sc_time time = departure();
+        remote.link.repeat(time);
         set_timer(card, remote);
-        prepare(*request, {lost.packet, 1, *number, when});
+        prepare(*request, {lost.packet, 1, *number, time});
         return progress::moved;
     }
     return progress::idle;
@@ -461,7 +461,7 @@ progress packet_sender::choose_own() {
             ready_.push_back(name);
         departing train{first, count, 0, departure()};
         if (remote != nullptr) {
-            train.number = remote->link.send({request.message, first}, count, train.when);
+            train.number = remote->link.send({request.message, first}, count, train.time);
             set_timer(name.card, *remote);
         }
         prepare(request, train);
@@ -492,7 +492,7 @@ void packet_sender::prepare(send_request& request, const departing& train) {
                                                         : srd_packet::kind::write;
     packet->source = port_.address();
     packet->destination = request.card;
-    packet->of = request.slice.of;
+    packet->cause = request.slice.of;
     packet->datagram = request.datagram;
     packet->has_immediate = request.has_immediate;
     packet->immediate = request.has_immediate ? request.immediate : 0;
@@ -530,7 +530,7 @@ void packet_sender::identify(send_request& request, const departing& train, srd_
     peer& remote = peers_.at(request.card);
     packet.connection = remote.link.id();
     packet.sequence = train.number;
-    packet.sent = train.when;
+    packet.sent = train.time;
     packet.oldest = remote.link.oldest();
     if (!request.has_immediate || request.packets == 1) return;
     if (!request.slot && remote.free_slots.empty()) {
@@ -573,12 +573,13 @@ void packet_sender::prepare_response() {
     outgoing_->packet = std::move(packet);
 }
 
-void packet_sender::respond(std::unique_ptr<srd_packet> packet, status how, const sc_time& ready) {
-    packet->answer(how);
-    const trace::on_behalf_of cause(packet->of);
+void packet_sender::respond(std::unique_ptr<srd_packet> packet, status result,
+                            const sc_time& ready) {
+    packet->answer(result);
+    const trace::on_behalf_of cause(packet->cause);
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time busy = port_.free();
-    packet->at[0] = std::max(now, ready) + cfg_.processing;
+    packet->times[0] = std::max(now, ready) + cfg_.processing;
     port_.send(std::move(packet));
     port_.hold_until(std::max(busy, now));  // responses are short: they do not delay data
 }
@@ -598,14 +599,14 @@ const send_request* packet_sender::reader(srd_packet& response) {
     return response.present() == 0 ? nullptr : queues_.find(response.message);
 }
 
-void packet_sender::data_arrived(const srd_packet& response, status how, const sc_time& when) {
-    take_answer(response, response.train, response.lost, how, when);
+void packet_sender::data_arrived(const srd_packet& response, status result, const sc_time& time) {
+    take_answer(response, response.train, response.lost, result, time);
 }
 
 /// Packets of another card are answered: `count` from number answer.sequence on, except packet i
-/// for each bit i of `missing`. The last of their data is in memory at `when` (absolute).
+/// for each bit i of `missing`. The last of their data is in memory at `time` (absolute).
 void packet_sender::take_answer(const srd_packet& answer, std::uint32_t count, std::uint8_t missing,
-                                status how, const sc_time& when) {
+                                status result, const sc_time& time) {
     peer* const remote = find_peer(answer.source);
     if (remote == nullptr || remote->link.id() != answer.connection) return;
     std::array<std::uint32_t, ethernet::frame::max_train> packets{};
@@ -618,13 +619,14 @@ void packet_sender::take_answer(const srd_packet& answer, std::uint32_t count, s
     }
     remote->link.answered(answer.sent, fresh);
     send_request* const request = fresh == 0 ? nullptr : queues_.find(answer.message);
-    if (request != nullptr && how == status::remote_not_ready) {
+    if (request != nullptr && result == status::remote_not_ready) {
         refused(*request, packets[0]);
     } else if (request != nullptr) {
         if (request->takes_receive()) release(receiver_of(*request), 2, false);
-        if (how == status::ok)
+        if (result == status::ok)
             for (std::uint32_t i = 0; i < fresh; ++i) finish_packet(*request, packets[i]);
-        if (how != status::ok || request->left == 0) queues_.complete(answer.message, how, when);
+        if (result != status::ok || request->left == 0)
+            queues_.complete(answer.message, result, time);
     }
     set_timer(answer.source, *remote);
     reopen(answer.source, *remote);

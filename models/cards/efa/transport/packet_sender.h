@@ -59,14 +59,14 @@ public:
     /// Sends the data of another card's read. Precondition: the read is permitted.
     void answer_read(std::unique_ptr<srd_packet> asked);
     /// Acknowledges a packet of another card. `ready`: when its data is in memory (absolute).
-    void respond(std::unique_ptr<srd_packet> packet, status how, const sc_core::sc_time& ready);
+    void respond(std::unique_ptr<srd_packet> packet, status result, const sc_core::sc_time& ready);
     /// Handles another card's response.
     void responded(std::unique_ptr<srd_packet> response);
     /// The request that waits for data of a read; null if it has ended. Marks packets of the train
     /// whose data has arrived before as lost.
     const send_request* reader(srd_packet& response);
-    /// The data of a read is in memory at `when` (absolute), unless `how` is an error.
-    void data_arrived(const srd_packet& response, status how, const sc_core::sc_time& when);
+    /// The data of a read is in memory at `time` (absolute), unless `result` is an error.
+    void data_arrived(const srd_packet& response, status result, const sc_core::sc_time& time);
     /// Continues after a change of a queue pair's state.
     void wake();
 
@@ -107,7 +107,7 @@ private:
     struct departing {
         std::uint32_t first, count;
         std::uint64_t number;  // of the first in the connection
-        sc_core::sc_time when;
+        sc_core::sc_time time;
     };
 
     void run();
@@ -140,7 +140,7 @@ private:
     bool answers_reads(std::uint16_t queue_pair_number) const;
     void prepare_response();
     void take_answer(const srd_packet& answer, std::uint32_t count, std::uint8_t missing,
-                     status how, const sc_core::sc_time& when);
+                     status result, const sc_core::sc_time& time);
     void finish_packet(send_request& request, std::uint32_t number);
     sc_core::sc_time departure() const;
 

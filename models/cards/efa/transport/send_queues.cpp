@@ -148,17 +148,18 @@ send_request* send_queues::find(std::uint64_t message) {
     return found == requests_.end() ? nullptr : &found->second;
 }
 
-void send_queues::complete(std::uint64_t message, status how, const sc_time& when) {
+void send_queues::complete(std::uint64_t message, status result, const sc_time& time) {
     send_request& request = requests_.at(message);
     const trace::on_behalf_of cause(request.slice.of);
-    count(request, how);
+    count(request, result);
     const queue_pair* const qp = objects_.queue_pairs.find(request.queue_pair);
     // Like verbs, reports a failed request even if it is unsignalled.
-    if (qp != nullptr && (request.wants_completion || how != status::ok))
+    if (qp != nullptr && (request.wants_completion || result != status::ok))
         completions_.post(
-            *qp, completions::send_done{.id = request.id, .how = how, .op = request.op}, when);
+            *qp, completions::send_done{.id = request.id, .result = result, .op = request.op},
+            time);
     if (trace::on())
-        trace::end(request.slice, name_, "completed", {{"status", static_cast<unsigned>(how)}});
+        trace::end(request.slice, name_, "completed", {{"status", static_cast<unsigned>(result)}});
     remove(message);
     wake_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -171,10 +172,10 @@ void send_queues::remove(std::uint64_t message) {
     requests_.erase(message);
 }
 
-void send_queues::count(const send_request& request, status how) {
+void send_queues::count(const send_request& request, status result) {
     ++counters_.completed;
-    counters_.failed += how != status::ok;
-    const bool good = how == status::ok;
+    counters_.failed += result != status::ok;
+    const bool good = result == status::ok;
     objects_.count(objects_.queue_pairs.find(request.queue_pair), [&](traffic_counters& traffic) {
         switch (request.op) {
         case operation::send:

@@ -61,10 +61,10 @@ public:
         for (auto& [message, request] : requests_) visit(request);
     }
     /// Ends a request, also a datagram or a failed request.
-    void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
+    void complete(std::uint64_t message, status result, const sc_core::sc_time& time);
     /// Completes the requests of which fails(request), now.
     template <class Fails>
-    void complete_if(const Fails& fails, status how);
+    void complete_if(const Fails& fails, status result);
 
     const counts& counters() const { return counters_; }
 
@@ -78,7 +78,7 @@ private:
     void fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue,
                    const work_request& source);
     void remove(std::uint64_t message);
-    void count(const send_request& request, status how);
+    void count(const send_request& request, status result);
 
     const std::string name_;
     const send_limits permitted_;
@@ -95,11 +95,11 @@ private:
 };
 
 template <class Fails>
-void send_queues::complete_if(const Fails& fails, status how) {
+void send_queues::complete_if(const Fails& fails, status result) {
     std::vector<std::uint64_t> ended;
     for (const auto& [message, request] : requests_)
         if (fails(request)) ended.push_back(message);
-    for (const std::uint64_t message : ended) complete(message, how, sc_core::sc_time_stamp());
+    for (const std::uint64_t message : ended) complete(message, result, sc_core::sc_time_stamp());
 }
 
 }  // namespace trn::efa_transport

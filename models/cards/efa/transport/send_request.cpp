@@ -114,7 +114,7 @@ private:
 
 void send_request::keep_lent() {
     for (const auto& each : lent)
-        if (const auto still = each.lock()) still->by.keep_lent();
+        if (const auto still = each.lock()) still->packet.keep_lent();
     lent.clear();
 }
 

@@ -73,7 +73,7 @@ struct srd_packet : ethernet::frame {
     /// Data in the memory of the sender's server, in place of the content of `data`.
     struct lent_data {
         const std::uint8_t* bytes;
-        srd_packet& by;  ///< the packet that has the data
+        srd_packet& packet;  ///< the packet that has the data
     };
     std::shared_ptr<lent_data> lent;
 
@@ -106,12 +106,12 @@ struct srd_packet : ethernet::frame {
         std::swap(source_qp, destination_qp);
     }
     /// Turns a received train into its response, which is one packet.
-    void answer(status how) {
+    void answer(status outcome) {
         swap_ends();
         lent.reset();
         data.clear();
         type = kind::response;
-        result = how;
+        result = outcome;
         answered = std::exchange(train, 1);
         missing = std::exchange(lost, std::uint8_t{0});
     }

@@ -21,7 +21,7 @@ void wire::send(std::unique_ptr<srd_packet> packet) {
     for (unsigned i = 0; i < packet->train; ++i) {
         if (!packet->has(i)) continue;
         const auto bytes = packet->share(i, packet->data.size()) + ethernet::frame::overhead;
-        packet->at[i] = free_ = lane_.reserve(bytes, timed ? packet->at[i] : now);
+        packet->times[i] = free_ = lane_.reserve(bytes, timed ? packet->times[i] : now);
     }
     if (packet->destination == address_) return loop_(std::move(packet));
     if (net_.joined()) send_carried(net_, ethernet::carrier(std::move(packet)));

@@ -24,12 +24,12 @@ public:
     std::uint64_t bytes_per_second() const { return bytes_per_second_; }
     ethernet::address address() const { return address_; }
     void set_address(ethernet::address mine) { address_ = mine; }
-    /// Sends a packet, or the packets of a train that are not lost, each complete at its `at`.
+    /// Sends a packet, or the packets of a train that are not lost, each complete at its time.
     void send(std::unique_ptr<srd_packet> packet);
     /// Time at which the last packet has left (absolute).
     const sc_core::sc_time& free() const { return free_; }
-    /// Delays later packets until `when` (absolute).
-    void hold_until(const sc_core::sc_time& when) { free_ = when; }
+    /// Delays later packets until `time` (absolute).
+    void hold_until(const sc_core::sc_time& time) { free_ = time; }
 
 private:
     plug& net_;

@@ -39,18 +39,18 @@ public:
         words_ = command;
         switch (command.words()[0] >> 16 & 0xff) {
         case 1:
-            return nitro::answer{.how = nitro::status::ok, .entry = command};
+            return nitro::answer{.result = nitro::status::ok, .entry = command};
         case 2:
             left_ = command.words()[1];
             std::memcpy(&at_, &command.words()[2], sizeof at_);
             sum_ = 0;
             return next();
         default:
-            return nitro::answer{.how = nitro::status::unsupported_opcode};
+            return nitro::answer{.result = nitro::status::unsupported_opcode};
         }
     }
     nitro::step resume(std::span<const std::uint8_t> bytes) override {
-        if (bytes.empty()) return nitro::answer{.how = nitro::status::illegal_parameter};
+        if (bytes.empty()) return nitro::answer{.result = nitro::status::illegal_parameter};
         sum_ = std::accumulate(bytes.begin(), bytes.end(), sum_);
         left_ -= static_cast<std::uint32_t>(bytes.size());
         at_ += bytes.size();
