@@ -36,7 +36,7 @@ void ethernet_fabric::start_of_simulation() {
     }
 }
 
-void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_time&) {
+void ethernet_fabric::received(plug& local, tlm::tlm_generic_payload& payload, sc_time&) {
     auto* carried = payload.get_extension<ethernet::carrier>();
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carried == nullptr || carried->carried == nullptr)
@@ -44,7 +44,7 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
     auto arriving = std::move(carried->carried);
     std::optional<sc_time> first;
     for (unsigned i = 0; i < arriving->train; ++i) {
-        if (arriving->has(i)) pass(at, *arriving, i);
+        if (arriving->has(i)) pass(local, *arriving, i);
         if (arriving->has(i))
             first = std::min(first.value_or(arriving->times[i]), arriving->times[i]);
     }
@@ -52,13 +52,13 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
 }
 
 /// Passes one packet of a train: decides whether it is lost, or when it arrives.
-void ethernet_fabric::pass(plug& from, frame& train, unsigned packet) {
+void ethernet_fabric::pass(plug& sender, frame& train, unsigned packet) {
     const std::uint64_t data = train.share(packet, train.data.size());
     const std::uint64_t bytes = data + frame::overhead;
     const sc_time sent = train.times[packet];
     ++counters_.packets;
     counters_.bytes += data;
-    auto& source = ports_[from.index()];
+    auto& source = ports_[sender.index()];
     sc_time through = source.in.reserve(bytes, sent);
     if (train.destination >= ports_.size()) {
         ++counters_.misaddressed;
@@ -97,8 +97,8 @@ void ethernet_fabric::deliver() {
 }
 
 void ethernet_fabric::hand_over(std::unique_ptr<frame> frame) {
-    plug& to = port[frame->destination];
-    send_carried(to, ethernet::carrier(std::move(frame)));
+    plug& receiver = port[frame->destination];
+    send_carried(receiver, ethernet::carrier(std::move(frame)));
 }
 
 std::vector<accepts_faults::fault> ethernet_fabric::faults() {

@@ -53,8 +53,8 @@ public:
 
 private:
     void start_of_simulation() override;
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    void pass(plug& from, ethernet::frame& train, unsigned packet);
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void pass(plug& sender, ethernet::frame& train, unsigned packet);
     void deliver();
     void hand_over(std::unique_ptr<ethernet::frame> frame);
 

@@ -109,7 +109,7 @@ private:
     void events_enabled(std::uint32_t groups) override;
     efa_objects::gid own_gid() const override;
     // plug::device
-    void received(plug& port, payload& payload, sc_core::sc_time& delay) override;
+    void received(plug& local, payload& payload, sc_core::sc_time& delay) override;
 
     const config cfg_;
     register_bank own_registers_;
