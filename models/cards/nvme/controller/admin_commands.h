@@ -27,36 +27,36 @@ public:
     };
 
     admin_commands(const identity& about, unsigned vectors, sc_core::sc_time command_time,
-                   const parts& of, std::function<command_engine&()> engine)
+                   const parts& shared, std::function<command_engine&()> engine)
         : identity_(about),
           vectors_(vectors),
           command_time_(command_time),
-          of_(of),
+          parts_(shared),
           engine_(std::move(engine)) {}
 
-    void begin(job& of) override;
-    void moved(job& of) override;
+    void begin(job& task) override;
+    void moved(job& task) override;
     void clear(job&) override {}
 
     /// Reports a temperature outside its thresholds as an event, if software has enabled it.
     void check_temperature();
 
 private:
-    void create_completions(job& of);
-    void create_submission(job& of);
-    void delete_submission(job& of);
-    void identify(job& of);
-    void set_feature(job& of);
-    void log_page(job& of);
-    void abort(job& of);
-    void request_event(job& of);
+    void create_completions(job& task);
+    void create_submission(job& task);
+    void delete_submission(job& task);
+    void identify(job& task);
+    void set_feature(job& task);
+    void log_page(job& task);
+    void abort(job& task);
+    void request_event(job& task);
     /// Returns data to the host.
-    static void answer(job& of, std::vector<std::uint8_t> bytes);
+    static void answer(job& task, std::vector<std::uint8_t> bytes);
 
     const identity identity_;
     const unsigned vectors_;
     const sc_core::sc_time command_time_;
-    const parts of_;
+    const parts parts_;
     std::function<command_engine&()> engine_;
 };
 

@@ -31,9 +31,9 @@ bool async_events::withdraw(std::uint16_t id) {
 }
 
 void async_events::report(type event, std::uint8_t detail) {
-    state& of = events_[static_cast<std::size_t>(event)];
-    if (of.is_reported) return;
-    of.pending = detail;
+    state& record = events_[static_cast<std::size_t>(event)];
+    if (record.is_reported) return;
+    record.pending = detail;
     deliver();
 }
 
@@ -49,13 +49,13 @@ void async_events::reset() {
 
 void async_events::deliver() {
     for (std::size_t i = 0; i < types && !requests_.empty(); ++i) {
-        state& of = events_[i];
-        if (!of.pending || of.is_reported) continue;
+        state& record = events_[i];
+        if (!record.pending || record.is_reported) continue;
         entry made;
         made.set(words::event::type, i);
-        made.set(words::event::detail, *of.pending);
+        made.set(words::event::detail, *record.pending);
         made.set(words::event::log_page, log_pages[i]);
-        of = {.is_reported = true};
+        record = {.is_reported = true};
         const auto id = requests_.front();
         requests_.pop_front();
         complete_(id, made.get(words::reg::event));

@@ -17,8 +17,8 @@ namespace words = nvme_entry_regs;
 namespace {
 
 /// Whether a waiting command has done its work, or failed, and only its completion is due.
-bool has_taken_effect(const job& of) {
-    return of.moves == job::data::none && of.clears.empty();
+bool has_taken_effect(const job& task) {
+    return task.moves == job::data::none && task.clears.empty();
 }
 
 }  // namespace
@@ -63,9 +63,9 @@ void command_engine::invalidate(std::uint64_t first, std::uint64_t last) {
 /// Advances until blocked or idle. The state selects each step; events only wake the process.
 void command_engine::run() {
     while (is_started_) {
-        const progress how = advance();
-        if (how == progress::blocked) return;
-        if (how == progress::idle) break;
+        const progress reached = advance();
+        if (reached == progress::blocked) return;
+        if (reached == progress::idle) break;
     }
     if (is_started_ && !waiting_.empty())
         work_.notify(waiting_.begin()->first - sc_core::sc_time_stamp());
@@ -104,14 +104,14 @@ command_engine::progress command_engine::advance() {
 // --- commands ---
 
 command_engine::progress command_engine::fetch() {
-    submission_queue* const from = queues_.submission(*fetching_);
-    if (from == nullptr) {
+    submission_queue* const source = queues_.submission(*fetching_);
+    if (source == nullptr) {
         fetching_.reset();
         return progress::moved;
     }
     sc_time delay;
     switch (memory_.access(tlm::TLM_READ_COMMAND,
-                           from->base + std::uint64_t{from->head} * queue_set::submission_bytes,
+                           source->base + std::uint64_t{source->head} * queue_set::submission_bytes,
                            fetched_.data(), queue_set::submission_bytes, pending_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
@@ -123,14 +123,14 @@ command_engine::progress command_engine::fetch() {
     case memory_port::outcome::done:
         break;
     }
-    from->head = (from->head + 1) % from->size;
+    source->head = (source->head + 1) % source->size;
     const auto queue = static_cast<std::uint16_t>(*std::exchange(fetching_, std::nullopt));
     begin({.words = entry(fetched_), .queue = queue});
     return progress::moved;
 }
 
 void command_engine::begin(const command& request) {
-    job of{.request = request};
+    job task{.request = request};
     ++(request.is_admin() ? counters_.admin_commands : counters_.commands);
     if (trace::on())
         trace::event(
@@ -142,61 +142,62 @@ void command_engine::begin(const command& request) {
             --stick_;
         } else {
             --lose_;
-            lost_.push_back(std::move(of));
+            lost_.push_back(std::move(task));
         }
         return;
     }
     if (request.words.get(words::command::psdt) != 0 ||
         request.words.get(words::command::fuse) != 0)
-        of.how = status::invalid_field;
+        task.outcome = status::invalid_field;
     else
-        set_of(of).begin(of);
-    if (of.is_held) return;
-    if (of.how != status::success) of.moves = job::data::none;
-    waiting_.emplace(sc_core::sc_time_stamp() + of.after, std::move(of));
+        set_of(task).begin(task);
+    if (task.is_held) return;
+    if (task.outcome != status::success) task.moves = job::data::none;
+    waiting_.emplace(sc_core::sc_time_stamp() + task.after, std::move(task));
 }
 
 bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
     const auto is_it = [&](const job& j) {
         return j.request.queue == queue && j.request.id() == id;
     };
-    const auto end = [&](job of) {
-        of.how = status::abort_requested;
-        finish(of);
+    const auto end = [&](job task) {
+        task.outcome = status::abort_requested;
+        finish(task);
         return true;
     };
-    for (auto at = lost_.begin(); at != lost_.end(); ++at) {
-        if (!is_it(*at)) continue;
-        job of = std::move(*at);
-        lost_.erase(at);
-        return end(std::move(of));
+    for (auto place = lost_.begin(); place != lost_.end(); ++place) {
+        if (!is_it(*place)) continue;
+        job task = std::move(*place);
+        lost_.erase(place);
+        return end(std::move(task));
     }
-    for (auto at = waiting_.begin(); at != waiting_.end(); ++at)
-        if (is_it(at->second) && !has_taken_effect(at->second))
-            return end(std::move(waiting_.extract(at).mapped()));
+    for (auto place = waiting_.begin(); place != waiting_.end(); ++place)
+        if (is_it(place->second) && !has_taken_effect(place->second))
+            return end(std::move(waiting_.extract(place).mapped()));
     return false;
 }
 
 void command_engine::abort_all(std::uint16_t queue) {
     std::vector<job> gone;
-    const auto take = [&](job& of, bool is_over) {
-        if (of.request.queue != queue) return false;
-        if (!is_over) of.how = status::aborted_sq_deletion;
-        gone.push_back(std::move(of));
+    const auto take = [&](job& task, bool is_over) {
+        if (task.request.queue != queue) return false;
+        if (!is_over) task.outcome = status::aborted_sq_deletion;
+        gone.push_back(std::move(task));
         return true;
     };
-    for (auto at = waiting_.begin(); at != waiting_.end();)
-        at = take(at->second, has_taken_effect(at->second)) ? waiting_.erase(at) : ++at;
-    for (auto at = lost_.begin(); at != lost_.end();)
-        at = take(*at, false) ? lost_.erase(at) : ++at;
+    for (auto place = waiting_.begin(); place != waiting_.end();)
+        place =
+            take(place->second, has_taken_effect(place->second)) ? waiting_.erase(place) : ++place;
+    for (auto place = lost_.begin(); place != lost_.end();)
+        place = take(*place, false) ? lost_.erase(place) : ++place;
     for (const job& each : gone) finish(each);
 }
 
 // --- data ---
 
 command_engine::progress command_engine::move() {
-    if (prps_.how() != status::success) moving_->how = prps_.how();
-    if (moving_->how == status::success) {
+    if (prps_.outcome() != status::success) moving_->outcome = prps_.outcome();
+    if (moving_->outcome == status::success) {
         if (const auto part = prps_.needs()) return read_list(*part);
         if (const auto part = prps_.next(); part.length != 0) return move_part(part);
     }
@@ -212,7 +213,7 @@ command_engine::progress command_engine::read_list(prp_list::piece part) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:
-        moving_->how = status::data_transfer_error;
+        moving_->outcome = status::data_transfer_error;
         return progress::moved;
     case memory_port::outcome::done:
         break;
@@ -259,7 +260,7 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:
-        moving_->how = status::data_transfer_error;
+        moving_->outcome = status::data_transfer_error;
         return progress::moved;
     case memory_port::outcome::done:
         break;
@@ -272,17 +273,17 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
 /// Copies the next bytes of the data between `bytes` and the medium or the job's buffer. False if
 /// the medium failed.
 bool command_engine::copy(std::uint8_t* bytes, std::uint64_t length) {
-    job& of = *moving_;
-    const bool to_host = of.moves == job::data::to_host;
+    job& task = *moving_;
+    const bool to_host = task.moves == job::data::to_host;
     const std::span here(bytes, static_cast<std::size_t>(length));
-    if (of.medium) {
-        const std::uint64_t at = *of.medium + moved_;
-        const bool held = to_host ? content_.read(at, here) : content_.write(at, here);
-        if (!held) of.how = to_host ? status::unrecovered_read_error : status::write_fault;
+    if (task.medium) {
+        const std::uint64_t offset = *task.medium + moved_;
+        const bool held = to_host ? content_.read(offset, here) : content_.write(offset, here);
+        if (!held) task.outcome = to_host ? status::unrecovered_read_error : status::write_fault;
         (to_host ? counters_.bytes_read : counters_.bytes_written) += held ? length : 0;
         return held;
     }
-    const std::span own = std::span(of.bytes).subspan(moved_, here.size());
+    const std::span own = std::span(task.bytes).subspan(moved_, here.size());
     if (to_host)
         std::ranges::copy(own, here.begin());
     else
@@ -291,40 +292,41 @@ bool command_engine::copy(std::uint8_t* bytes, std::uint64_t length) {
 }
 
 void command_engine::end_move() {
-    job of = std::move(*std::exchange(moving_, std::nullopt));
-    of.after = sc_core::SC_ZERO_TIME;
-    if (of.how == status::success) set_of(of).moved(of);
-    of.moves = job::data::none;
+    job task = std::move(*std::exchange(moving_, std::nullopt));
+    task.after = sc_core::SC_ZERO_TIME;
+    if (task.outcome == status::success) set_of(task).moved(task);
+    task.moves = job::data::none;
     const bool timed = timing() == timing_mode::contended;
     const sc_time now = sc_core::sc_time_stamp();
-    waiting_.emplace((timed ? std::max(arrival_, now) : now) + of.after, std::move(of));
+    waiting_.emplace((timed ? std::max(arrival_, now) : now) + task.after, std::move(task));
 }
 
 // --- completions ---
 
 void command_engine::finish(const job& done) {
-    const completion how{done.request.queue, done.request.id(), done.how, done.result};
-    if (done.how != status::success) {
+    const completion result{done.request.queue, done.request.id(), done.outcome, done.result};
+    if (done.outcome != status::success) {
         ++counters_.failed;
-        owner_.failed(how, done.request);
+        owner_.failed(result, done.request);
     }
     if (!done.request.is_admin() && lose_completions_ > 0) {
         --lose_completions_;
         ++counters_.lost;
         return;
     }
-    complete(how);
+    complete(result);
 }
 
 void command_engine::complete(const completion& done) {
     if (!is_started_) return;
-    const submission_queue* const from = queues_.submission(done.queue);
-    completion_queue* const to = from == nullptr ? nullptr : queues_.completions(from->completions);
-    if (to == nullptr) return;
-    if (to->is_full() || !to->waiting.empty())
-        to->waiting.push_back(done);
+    const submission_queue* const source = queues_.submission(done.queue);
+    completion_queue* const target =
+        source == nullptr ? nullptr : queues_.completions(source->completions);
+    if (target == nullptr) return;
+    if (target->is_full() || !target->waiting.empty())
+        target->waiting.push_back(done);
     else
-        write(*to, done);
+        write(*target, done);
 }
 
 void command_engine::head_moved(unsigned number) {
@@ -338,25 +340,26 @@ void command_engine::head_moved(unsigned number) {
 }
 
 /// Writes a completion in two halves: the second has the phase bit.
-void command_engine::write(completion_queue& to, const completion& done) {
+void command_engine::write(completion_queue& queue, const completion& done) {
     constexpr std::size_t half = 8;
-    const submission_queue* const from = queues_.submission(done.queue);
+    const submission_queue* const source = queues_.submission(done.queue);
     entry made;
     made.set(words::reg::result, done.result);
-    made.set(words::completion_queue::head, from == nullptr ? 0 : from->head);
+    made.set(words::completion_queue::head, source == nullptr ? 0 : source->head);
     made.set(words::completion_queue::id, done.queue);
     made.set(words::completion::id, done.id);
-    made.set(words::completion::phase, to.phase);
-    made.set(words::completion::status, static_cast<std::uint64_t>(done.how));
+    made.set(words::completion::phase, queue.phase);
+    made.set(words::completion::status, static_cast<std::uint64_t>(done.outcome));
     const std::span bytes(reinterpret_cast<const std::uint8_t*>(made.words().data()),
                           queue_set::completion_bytes);
-    const std::uint64_t at = to.base + std::uint64_t{to.tail} * queue_set::completion_bytes;
-    to.tail = (to.tail + 1) % to.size;
-    if (to.tail == 0) to.phase = !to.phase;
+    const std::uint64_t address =
+        queue.base + std::uint64_t{queue.tail} * queue_set::completion_bytes;
+    queue.tail = (queue.tail + 1) % queue.size;
+    if (queue.tail == 0) queue.phase = !queue.phase;
     const sc_time now = sc_core::sc_time_stamp();
-    writer_.post(now, at, bytes.first(half));
-    writer_.post(now, at + half, bytes.subspan(half),
-                 [this, vector = to.vector, wanted = to.interrupts](bool) {
+    writer_.post(now, address, bytes.first(half));
+    writer_.post(now, address + half, bytes.subspan(half),
+                 [this, vector = queue.vector, wanted = queue.interrupts](bool) {
                      if (wanted) owner_.raise(vector);
                  });
 }

@@ -28,7 +28,7 @@ struct job {
     };
 
     command request;
-    status how = status::success;
+    status outcome = status::success;
     std::uint32_t result = 0;
     data moves = data::none;
     std::uint32_t length = 0;                  ///< bytes of data
@@ -38,6 +38,8 @@ struct job {
     sc_core::sc_time after = {};  ///< delay before data moves to the host, the ranges are cleared
                                   ///< further, or the completion
     bool is_held = false;         ///< the command set completes it later
+
+    void fail(status reason) { outcome = reason; }
 };
 
 /// Executes commands.
@@ -45,11 +47,12 @@ class command_set {
 public:
     /// Sets the command's status, or the data to move if it has succeeded so far. The command's
     /// words locate the host's side of the data.
-    virtual void begin(job& of) = 0;
-    /// All data has moved, in the job's direction: sets `how` and `after`.
-    virtual void moved(job& of) = 0;
-    /// Clears the job's next ranges, as many as bounded work allows, and sets `how` and `after`.
-    virtual void clear(job& of) = 0;
+    virtual void begin(job& task) = 0;
+    /// All data has moved, in the job's direction: sets `outcome` and `after`.
+    virtual void moved(job& task) = 0;
+    /// Clears the job's next ranges, as many as bounded work allows, and sets `outcome` and
+    /// `after`.
+    virtual void clear(job& task) = 0;
 
 protected:
     ~command_set() = default;
@@ -68,7 +71,7 @@ public:
         virtual void raise(unsigned vector) = 0;
         /// A submission queue cannot be read: the controller recovers only by a reset.
         virtual void fail() = 0;
-        virtual void failed(const completion& result, const command& of) = 0;
+        virtual void failed(const completion& result, const command& request) = 0;
 
     protected:
         ~listener() = default;
@@ -124,8 +127,8 @@ private:
     bool copy(std::uint8_t* bytes, std::uint64_t length);
     void end_move();
     void finish(const job& done);
-    void write(completion_queue& to, const completion& done);
-    command_set& set_of(const job& of) { return of.request.is_admin() ? admin_ : io_; }
+    void write(completion_queue& queue, const completion& done);
+    command_set& set_of(const job& task) { return task.request.is_admin() ? admin_ : io_; }
 
     queue_set& queues_;
     medium& content_;

@@ -71,9 +71,9 @@ status features::set(const entry& command, std::uint32_t& result) {
                                      : status::invalid_namespace;
     switch (id) {
     case names::id_temperature_threshold: {
-        const auto which = threshold(wanted);
-        if (!which) return status::invalid_field;
-        thresholds_[*which] = static_cast<std::uint16_t>(wanted);
+        const auto index = threshold(wanted);
+        if (!index) return status::invalid_field;
+        thresholds_[*index] = static_cast<std::uint16_t>(wanted);
         return status::success;
     }
     case names::id_queues:
@@ -100,9 +100,9 @@ status features::get(const entry& command, std::uint32_t& result) const {
     const std::uint32_t asked = command.get(words::reg::feature_value);
     switch (id) {
     case names::id_temperature_threshold: {
-        const auto which = threshold(asked);
-        if (!which) return status::invalid_field;
-        result = thresholds_[*which];
+        const auto index = threshold(asked);
+        if (!index) return status::invalid_field;
+        result = thresholds_[*index];
         return status::success;
     }
     case names::id_queues:

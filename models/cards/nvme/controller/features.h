@@ -18,7 +18,7 @@ public:
         bool has_write_cache = false;
     };
 
-    explicit features(const limits& of) : limits_(of) { reset(); }
+    explicit features(const limits& supported) : limits_(supported) { reset(); }
 
     void reset();
     status set(const entry& command, std::uint32_t& result);

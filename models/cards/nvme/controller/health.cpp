@@ -19,14 +19,14 @@ std::uint64_t data_units(std::uint64_t bytes) {
 
 }  // namespace
 
-void health::note_error(const completion& result, const command& of) {
-    const bool has_block = !of.is_admin() && of.opcode() != words::nvm::opcode_flush &&
-                           of.opcode() != words::nvm::opcode_dataset_management;
+void health::note_error(const completion& result, const command& request) {
+    const bool has_block = !request.is_admin() && request.opcode() != words::nvm::opcode_flush &&
+                           request.opcode() != words::nvm::opcode_dataset_management;
     constexpr unsigned of_media = 2;  // status code type
-    if (static_cast<unsigned>(result.how) >> 8 == of_media) ++media_errors;
+    if (static_cast<unsigned>(result.outcome) >> 8 == of_media) ++media_errors;
     errors_.push_front({++failures_, result,
-                        has_block ? of.words.get_wide(words::reg::block_lo) : 0,
-                        of.words.get(words::reg::namespace_)});
+                        has_block ? request.words.get_wide(words::reg::block_lo) : 0,
+                        request.words.get(words::reg::namespace_)});
     if (errors_.size() > max_error_entries) errors_.pop_back();
 }
 
@@ -39,16 +39,17 @@ std::uint8_t health::warnings(const features& limits) const {
 std::vector<std::uint8_t> health::error_page() const {
     constexpr std::size_t size = 64;
     std::vector<std::uint8_t> page(max_error_entries * size);
-    std::size_t at = 0;
+    std::size_t offset = 0;
     for (const failure& each : errors_) {
-        put(page, at, each.number);
-        put(page, at + 8, each.result.queue);
-        put(page, at + 10, each.result.id);
-        put(page, at + 12, static_cast<std::uint16_t>(static_cast<unsigned>(each.result.how) << 1));
-        put<std::uint16_t>(page, at + 14, 0xffff);  // parameter location: not in the command
-        put(page, at + 16, each.block);
-        put(page, at + 24, each.name);
-        at += size;
+        put(page, offset, each.number);
+        put(page, offset + 8, each.result.queue);
+        put(page, offset + 10, each.result.id);
+        put(page, offset + 12,
+            static_cast<std::uint16_t>(static_cast<unsigned>(each.result.outcome) << 1));
+        put<std::uint16_t>(page, offset + 14, 0xffff);  // parameter location: not in the command
+        put(page, offset + 16, each.block);
+        put(page, offset + 24, each.name);
+        offset += size;
     }
     return page;
 }

@@ -27,7 +27,7 @@ public:
         ++writes_;
         bytes_written_ += bytes;
     }
-    void note_error(const completion& result, const command& of);
+    void note_error(const completion& result, const command& request);
     void forget_errors() { errors_.clear(); }
 
     /// Bits of the critical warning field.

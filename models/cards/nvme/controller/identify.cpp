@@ -15,11 +15,11 @@ constexpr std::size_t page_bytes = 4096;
 
 }  // namespace
 
-void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,
+void put_text(std::vector<std::uint8_t>& page, std::size_t offset, std::size_t length,
               std::string_view text) {
     const auto count = std::min(length, text.size());
-    std::memset(&page[at], ' ', length);
-    std::memcpy(&page[at], text.data(), count);
+    std::memset(&page[offset], ' ', length);
+    std::memcpy(&page[offset], text.data(), count);
 }
 
 /// EUI-64 of the namespace; the vendor's part is invented.

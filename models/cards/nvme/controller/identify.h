@@ -20,12 +20,12 @@ constexpr std::string_view firmware_revision = "1.0";
 
 /// Writes a little-endian number at a byte offset of an identify structure or log.
 template <class T>
-void put(std::vector<std::uint8_t>& page, std::size_t at, T value) {
-    std::memcpy(&page[at], &value, sizeof value);
+void put(std::vector<std::uint8_t>& page, std::size_t offset, T value) {
+    std::memcpy(&page[offset], &value, sizeof value);
 }
 
 /// Writes text padded with spaces.
-void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,
+void put_text(std::vector<std::uint8_t>& page, std::size_t offset, std::size_t length,
               std::string_view text);
 
 /// The structures that IDENTIFY returns (NVM Express 5.15.2), 4096 bytes each.

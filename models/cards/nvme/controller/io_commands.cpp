@@ -17,133 +17,123 @@ constexpr std::uint32_t range_bytes = 16;
 
 }  // namespace
 
-void io_commands::begin(job& of) {
-    const std::uint32_t name = of.request.words.get(words::reg::namespace_);
-    const bool all = of.request.opcode() == words::nvm::opcode_flush && name == all_namespaces;
-    if (name != the_namespace && !all) {
-        of.how = status::invalid_namespace;
-        return;
-    }
-    switch (of.request.opcode()) {
+void io_commands::begin(job& task) {
+    const std::uint32_t name = task.request.words.get(words::reg::namespace_);
+    const bool all = task.request.opcode() == words::nvm::opcode_flush && name == all_namespaces;
+    if (name != the_namespace && !all) return task.fail(status::invalid_namespace);
+    switch (task.request.opcode()) {
     case words::nvm::opcode_flush:
-        of.after = content_.time_of_flush();
+        task.after = content_.time_of_flush();
         return content_.flush();
     case words::nvm::opcode_write:
-        return write(of);
+        return write(task);
     case words::nvm::opcode_read:
-        return read(of);
+        return read(task);
     case words::nvm::opcode_write_zeroes:
-        return write_zeroes(of);
+        return write_zeroes(task);
     case words::nvm::opcode_dataset_management:
-        of.moves = job::data::from_host;
-        of.length = (of.request.words.get(words::ranges::count) + 1) * range_bytes;
-        of.bytes.resize(of.length);
+        task.moves = job::data::from_host;
+        task.length = (task.request.words.get(words::ranges::count) + 1) * range_bytes;
+        task.bytes.resize(task.length);
         return;
     default:
-        of.how = status::invalid_opcode;
+        task.outcome = status::invalid_opcode;
     }
 }
 
-io_commands::range io_commands::blocks_of(job& of) const {
-    const std::uint64_t first = of.request.words.get_wide(words::reg::block_lo);
-    const std::uint64_t count = std::uint64_t{of.request.words.get(words::blocks::count)} + 1;
-    if (of.request.words.get(words::blocks::protection) != 0)
-        of.how = status::invalid_field;
+io_commands::range io_commands::blocks_of(job& task) const {
+    const std::uint64_t first = task.request.words.get_wide(words::reg::block_lo);
+    const std::uint64_t count = std::uint64_t{task.request.words.get(words::blocks::count)} + 1;
+    if (task.request.words.get(words::blocks::protection) != 0)
+        task.outcome = status::invalid_field;
     else if (first >= blocks() || count > blocks() - first)
-        of.how = status::block_out_of_range;
-    if (of.how != status::success) return {};
+        task.outcome = status::block_out_of_range;
+    if (task.outcome != status::success) return {};
     return {first * block_bytes_, count * block_bytes_};
 }
 
-bool io_commands::is_durable(const job& of) const {
-    return of.request.words.get(words::blocks::force_access) != 0 || !settings_.write_cache();
+bool io_commands::is_durable(const job& task) const {
+    return task.request.words.get(words::blocks::force_access) != 0 || !settings_.write_cache();
 }
 
-void io_commands::read(job& of) {
-    const range blocks = blocks_of(of);
-    if (of.how == status::success && blocks.length > max_transfer) of.how = status::invalid_field;
-    if (of.how != status::success) return;
-    of.after = content_.time_of_read(blocks.length);
-    if (!content_.is_readable(blocks.offset, blocks.length)) {
-        of.how = status::unrecovered_read_error;
-        return;
-    }
-    if (is_durable(of)) content_.flush(blocks.offset, blocks.length);
-    of.moves = job::data::to_host;
-    of.medium = blocks.offset;
-    of.length = static_cast<std::uint32_t>(blocks.length);
+void io_commands::read(job& task) {
+    const range blocks = blocks_of(task);
+    if (task.outcome == status::success && blocks.length > max_transfer)
+        task.outcome = status::invalid_field;
+    if (task.outcome != status::success) return;
+    task.after = content_.time_of_read(blocks.length);
+    if (!content_.is_readable(blocks.offset, blocks.length))
+        return task.fail(status::unrecovered_read_error);
+    if (is_durable(task)) content_.flush(blocks.offset, blocks.length);
+    task.moves = job::data::to_host;
+    task.medium = blocks.offset;
+    task.length = static_cast<std::uint32_t>(blocks.length);
 }
 
-void io_commands::write(job& of) {
-    const range blocks = blocks_of(of);
-    if (of.how == status::success && blocks.length > max_transfer) of.how = status::invalid_field;
-    if (of.how != status::success) return;
-    of.moves = job::data::from_host;
-    of.medium = blocks.offset;
-    of.length = static_cast<std::uint32_t>(blocks.length);
+void io_commands::write(job& task) {
+    const range blocks = blocks_of(task);
+    if (task.outcome == status::success && blocks.length > max_transfer)
+        task.outcome = status::invalid_field;
+    if (task.outcome != status::success) return;
+    task.moves = job::data::from_host;
+    task.medium = blocks.offset;
+    task.length = static_cast<std::uint32_t>(blocks.length);
 }
 
-void io_commands::write_zeroes(job& of) {
-    const range blocks = blocks_of(of);
-    if (of.how != status::success) return;
-    of.clears.push_back(blocks);
-    clear(of);
+void io_commands::write_zeroes(job& task) {
+    const range blocks = blocks_of(task);
+    if (task.outcome != status::success) return;
+    task.clears.push_back(blocks);
+    clear(task);
 }
 
-void io_commands::moved(job& of) {
-    if (of.moves == job::data::to_host) return health_.count_read(of.length);
-    if (!of.medium) return deallocate(of);
-    health_.count_write(of.length);
-    of.after = content_.time_of_write(of.length);
-    if (is_durable(of)) content_.flush(*of.medium, of.length);
+void io_commands::moved(job& task) {
+    if (task.moves == job::data::to_host) return health_.count_read(task.length);
+    if (!task.medium) return deallocate(task);
+    health_.count_write(task.length);
+    task.after = content_.time_of_write(task.length);
+    if (is_durable(task)) content_.flush(*task.medium, task.length);
 }
 
 /// Clears ranges for deallocate; other attributes are hints without effect. All ranges are checked
 /// before the first is cleared.
-void io_commands::deallocate(job& of) {
-    of.after = content_.time_of_write(0);
-    if (of.request.words.get(words::ranges_use::deallocate) == 0) return;
-    const auto range_at = [&](std::size_t at) {
-        std::uint32_t blocks = 0;
+void io_commands::deallocate(job& task) {
+    task.after = content_.time_of_write(0);
+    if (task.request.words.get(words::ranges_use::deallocate) == 0) return;
+    std::vector<range> ranges;
+    for (std::size_t offset = 0; offset < task.bytes.size(); offset += range_bytes) {
+        std::uint32_t count = 0;
         std::uint64_t first = 0;
-        std::memcpy(&blocks, &of.bytes[at + entry::byte(words::reg::range_blocks)], 4);
-        std::memcpy(&first, &of.bytes[at + entry::byte(words::reg::range_block_lo)], 8);
-        return range{first, blocks};
-    };
-    for (std::size_t at = 0; at < of.bytes.size(); at += range_bytes) {
-        const auto [first, count] = range_at(at);
-        if (first > blocks() || count > blocks() - first) {
-            of.how = status::block_out_of_range;
-            return;
-        }
+        std::memcpy(&count, &task.bytes[offset + entry::byte(words::reg::range_blocks)], 4);
+        std::memcpy(&first, &task.bytes[offset + entry::byte(words::reg::range_block_lo)], 8);
+        if (first > blocks() || count > blocks() - first)
+            return task.fail(status::block_out_of_range);
+        if (count != 0) ranges.push_back({first * block_bytes_, count * block_bytes_});
     }
-    for (std::size_t at = 0; at < of.bytes.size(); at += range_bytes) {
-        const auto [first, count] = range_at(at);
-        if (count != 0) of.clears.push_back({first * block_bytes_, count * block_bytes_});
-    }
-    clear(of);
+    task.clears = std::move(ranges);
+    clear(task);
 }
 
 /// Takes the time of a short write, or of the bytes that were written because the image's file
 /// system makes no holes; then the rest follows.
-void io_commands::clear(job& of) {
+void io_commands::clear(job& task) {
     const sc_core::sc_time min_step(100, sc_core::SC_US);  // other work goes on with any timing
-    of.after = content_.time_of_write(0);
-    while (!of.clears.empty()) {
-        range& next = of.clears.back();
+    task.after = content_.time_of_write(0);
+    while (!task.clears.empty()) {
+        range& next = task.clears.back();
         const auto done = content_.clear(next.offset, next.length);
         if (!done) {
-            of.how = status::write_fault;
-            of.clears.clear();
+            task.outcome = status::write_fault;
+            task.clears.clear();
             return;
         }
         next.offset += *done;
         next.length -= *done;
         if (next.length != 0) {
-            of.after = std::max(content_.time_of_write(*done), min_step);
+            task.after = std::max(content_.time_of_write(*done), min_step);
             return;
         }
-        of.clears.pop_back();
+        task.clears.pop_back();
     }
 }
 

@@ -15,21 +15,21 @@ public:
     io_commands(medium& content, std::uint32_t block_bytes, const features& settings, health& state)
         : content_(content), block_bytes_(block_bytes), settings_(settings), health_(state) {}
 
-    void begin(job& of) override;
-    void moved(job& of) override;
-    void clear(job& of) override;
+    void begin(job& task) override;
+    void moved(job& task) override;
+    void clear(job& task) override;
 
     std::uint64_t blocks() const { return content_.size() / block_bytes_; }
 
 private:
     using range = job::range;
-    /// The blocks of a command; sets `how` if they are not all on the medium.
-    range blocks_of(job& of) const;
-    void read(job& of);
-    void write(job& of);
-    void write_zeroes(job& of);
-    void deallocate(job& of);
-    bool is_durable(const job& of) const;
+    /// The blocks of a command; sets `outcome` if they are not all on the medium.
+    range blocks_of(job& task) const;
+    void read(job& task);
+    void write(job& task);
+    void write_zeroes(job& task);
+    void deallocate(job& task);
+    bool is_durable(const job& task) const;
 
     medium& content_;
     const std::uint32_t block_bytes_;

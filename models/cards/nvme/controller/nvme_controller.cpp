@@ -110,9 +110,7 @@ void nvme_controller::configure(std::uint64_t before, std::uint64_t now) {
     if (was_on != on) stop();  // enabling ends a shutdown too
     const auto notification = cc::shn.get(now);
     const bool shuts_down = notification != cc::shn_none && notification != cc::shn.get(before);
-    if (shuts_down) {
-        registers_.set(csts::shst, csts::shst_occurring);
-    }
+    if (shuts_down) registers_.set(csts::shst, csts::shst_occurring);
     if ((on && !was_on) || shuts_down)
         settled_.notify(timing() == timing_mode::contended ? cfg_.ready_time
                                                            : sc_core::SC_ZERO_TIME);
@@ -121,7 +119,7 @@ void nvme_controller::configure(std::uint64_t before, std::uint64_t now) {
 /// Whether the controller supports the configuration in CC (NVM Express 3.1.5).
 bool nvme_controller::can_start() const {
     const std::uint64_t now = registers_[reg::cc];
-    const auto entries = [this](register_field of) { return registers_.get(of); };
+    const auto entries = [this](register_field field) { return registers_.get(field); };
     return cc::css.get(now) == 0 && cc::mps.get(now) == 0 && cc::ams.get(now) == 0 &&
            (cc::iosqes.get(now) == 0 || cc::iosqes.get(now) == submission_log2) &&
            (cc::iocqes.get(now) == 0 || cc::iocqes.get(now) == completion_log2) &&

@@ -72,7 +72,6 @@ public:
     /// \throws std::runtime_error if the image cannot be used
     nvme_controller(sc_core::sc_module_name name, const config& cfg);
 
-    const config& settings() const { return cfg_; }
     nvme::medium& content() { return content_; }
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
@@ -82,8 +81,8 @@ private:
     // nvme::command_engine::listener
     void raise(unsigned vector) override;
     void fail() override;
-    void failed(const nvme::completion& result, const nvme::command& of) override {
-        health_.note_error(result, of);
+    void failed(const nvme::completion& result, const nvme::command& request) override {
+        health_.note_error(result, request);
     }
 
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last) { engine_.invalidate(first, last); }

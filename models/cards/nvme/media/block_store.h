@@ -12,8 +12,8 @@ namespace trn::nvme {
 class block_store {
 public:
     virtual ~block_store() = default;
-    virtual bool read(std::uint64_t offset, std::span<std::uint8_t> into) = 0;
-    virtual bool write(std::uint64_t offset, std::span<const std::uint8_t> from) = 0;
+    virtual bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) = 0;
+    virtual bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes) = 0;
     /// Makes the first bytes of a range read zero and use as little storage as possible: as many as
     /// bounded work at the present simulated time allows. Precondition: size is not 0. \returns
     /// their number; 0: none before time advances

@@ -18,16 +18,16 @@ void check_image_size(const std::string& path, std::uint64_t found, std::uint64_
                         path, found, size));
 }
 
-bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> into) {
-    while (!into.empty()) {
-        const auto got = pread(file, into.data(), into.size(), static_cast<off_t>(offset));
+bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto got = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return false;
         if (got == 0) break;
         offset += static_cast<std::uint64_t>(got);
-        into = into.subspan(static_cast<std::size_t>(got));
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
-    std::ranges::fill(into, std::uint8_t{0});
+    std::ranges::fill(bytes, std::uint8_t{0});
     return true;
 }
 

@@ -12,6 +12,6 @@ void check_image_size(const std::string& path, std::uint64_t found, std::uint64_
 
 /// Reads from a disk image; the part that the file does not have is zeros. False, with errno: the
 /// file cannot be read.
-bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> into);
+bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> bytes);
 
 }  // namespace trn::nvme

@@ -42,24 +42,25 @@ bool image_file::failed(const char* operation) {
     return false;
 }
 
-bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> into) {
-    return read_image(file_.get(), offset, into) || failed("read");
+bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    return read_image(file_.get(), offset, bytes) || failed("read");
 }
 
-bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
-    while (!from.empty()) {
-        const auto put = pwrite(file_.get(), from.data(), from.size(), static_cast<off_t>(offset));
+bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto put =
+            pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0) return failed("write");
         offset += static_cast<std::uint64_t>(put);
-        from = from.subspan(static_cast<std::size_t>(put));
+        bytes = bytes.subspan(static_cast<std::size_t>(put));
     }
     return true;
 }
 
 std::optional<std::uint64_t> image_file::clear(std::uint64_t offset, std::uint64_t size) {
-    constexpr int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    if (fallocate(file_.get(), how, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0)
+    constexpr int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    if (fallocate(file_.get(), mode, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0)
         return size;
     // The file system does not make holes: writes zeros where the file is not a hole already.
     if (const auto hole = hole_at(offset); hole != 0) return std::min(hole, size);

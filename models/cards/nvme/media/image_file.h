@@ -23,8 +23,8 @@ public:
     /// used, is in use, or has another size
     image_file(const std::string& path, std::uint64_t size);
 
-    bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
-    bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
+    bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) override;
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes) override;
     std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
     std::uint64_t used() const override;
 

@@ -29,13 +29,13 @@ medium::medium(const std::string& name, const config& cfg)
       reads_({.bytes_per_second = cfg.read_rate, .latency = sc_core::SC_ZERO_TIME}),
       writes_({.bytes_per_second = cfg.write_rate, .latency = sc_core::SC_ZERO_TIME}) {}
 
-bool medium::read(std::uint64_t offset, std::span<std::uint8_t> into) {
-    return is_readable(offset, into.size()) && store_->read(offset, into);
+bool medium::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    return is_readable(offset, bytes.size()) && store_->read(offset, bytes);
 }
 
-bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
-    if (!cache_.about_to_write(offset, from.size()) || !store_->write(offset, from)) return false;
-    mend(offset, from.size());
+bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    if (!cache_.about_to_write(offset, bytes.size()) || !store_->write(offset, bytes)) return false;
+    mend(offset, bytes.size());
     return true;
 }
 
@@ -63,14 +63,14 @@ bool medium::is_readable(std::uint64_t offset, std::uint64_t length) const {
 
 void medium::mend(std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t end = offset + length;
-    auto at = spoiled_.lower_bound(end);
-    while (at != spoiled_.begin()) {
-        --at;
-        const auto [begin, finish] = *at;
+    auto range = spoiled_.lower_bound(end);
+    while (range != spoiled_.begin()) {
+        --range;
+        const auto [begin, finish] = *range;
         if (finish <= offset) return;
-        at = spoiled_.erase(at);
-        if (finish > end) at = spoiled_.emplace(end, finish).first;
-        if (begin < offset) at = spoiled_.emplace(begin, offset).first;
+        range = spoiled_.erase(range);
+        if (finish > end) range = spoiled_.emplace(end, finish).first;
+        if (begin < offset) range = spoiled_.emplace(begin, offset).first;
     }
 }
 

@@ -37,8 +37,8 @@ public:
     std::uint64_t dirty_bytes() const { return cache_.dirty_bytes(); }
 
     /// False if the storage has failed or the range has spoiled bytes.
-    bool read(std::uint64_t offset, std::span<std::uint8_t> into);
-    bool write(std::uint64_t offset, std::span<const std::uint8_t> from);
+    bool read(std::uint64_t offset, std::span<std::uint8_t> bytes);
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
     /// Clears the first bytes of a range, as many as bounded work at the present time allows, and
     /// makes them durable; returns their number (0: none before time advances), or nothing if the
     /// storage has failed. Precondition: length is not 0.

@@ -15,37 +15,37 @@ std::uint64_t in_extent(std::uint64_t offset, std::uint64_t size) {
 
 }  // namespace
 
-bool sparse_store::read(std::uint64_t offset, std::span<std::uint8_t> into) {
-    while (!into.empty()) {
-        const auto part = into.first(in_extent(offset, into.size()));
+bool sparse_store::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto part = bytes.first(in_extent(offset, bytes.size()));
         const auto found = extents_.find(offset / extent_bytes);
         if (found == extents_.end())
             std::memset(part.data(), 0, part.size());
         else
             std::memcpy(part.data(), found->second->data() + offset % extent_bytes, part.size());
         offset += part.size();
-        into = into.subspan(part.size());
+        bytes = bytes.subspan(part.size());
     }
     return true;
 }
 
-bool sparse_store::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
-    while (!from.empty()) {
-        const auto part = from.first(in_extent(offset, from.size()));
-        auto& to = extents_[offset / extent_bytes];
-        if (!to) to = std::make_unique<extent>();
-        std::memcpy(to->data() + offset % extent_bytes, part.data(), part.size());
+bool sparse_store::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto part = bytes.first(in_extent(offset, bytes.size()));
+        auto& stored = extents_[offset / extent_bytes];
+        if (!stored) stored = std::make_unique<extent>();
+        std::memcpy(stored->data() + offset % extent_bytes, part.data(), part.size());
         offset += part.size();
-        from = from.subspan(part.size());
+        bytes = bytes.subspan(part.size());
     }
     return true;
 }
 
 std::optional<std::uint64_t> sparse_store::clear(std::uint64_t offset, std::uint64_t size) {
-    const auto clear_part = [this](std::uint64_t at, std::uint64_t count) {
-        const auto found = extents_.find(at / extent_bytes);
+    const auto clear_part = [this](std::uint64_t position, std::uint64_t count) {
+        const auto found = extents_.find(position / extent_bytes);
         if (found != extents_.end())
-            std::memset(found->second->data() + at % extent_bytes, 0, count);
+            std::memset(found->second->data() + position % extent_bytes, 0, count);
     };
     const std::uint64_t end = offset + size;
     const std::uint64_t first = (offset + extent_bytes - 1) / extent_bytes;  // whole extents

@@ -17,8 +17,8 @@ class sparse_store final : public block_store {
 public:
     static constexpr std::uint64_t extent_bytes = 64 << 10;
 
-    bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
-    bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
+    bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) override;
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes) override;
     std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
     std::uint64_t used() const override { return extents_.size() * extent_bytes; }
 

@@ -34,20 +34,20 @@ std::uint64_t unchanged_image::in_extent(std::uint64_t offset, std::uint64_t siz
     return std::min(size, extent_bytes - offset % extent_bytes);
 }
 
-bool unchanged_image::read_file(std::uint64_t offset, std::span<std::uint8_t> into) {
+bool unchanged_image::read_file(std::uint64_t offset, std::span<std::uint8_t> bytes) {
     if (!file_) {
-        std::ranges::fill(into, std::uint8_t{0});
+        std::ranges::fill(bytes, std::uint8_t{0});
         return true;
     }
-    if (read_image(file_.get(), offset, into)) return true;
+    if (read_image(file_.get(), offset, bytes)) return true;
     if (!std::exchange(reported_, true))
         log::error("disk image", "{}: cannot read: {}", path_, std::strerror(errno));
     return false;
 }
 
-bool unchanged_image::read(std::uint64_t offset, std::span<std::uint8_t> into) {
-    while (!into.empty()) {
-        const auto part = into.first(in_extent(offset, into.size()));
+bool unchanged_image::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto part = bytes.first(in_extent(offset, bytes.size()));
         const auto found = extents_.find(offset / extent_bytes);
         if (found == extents_.end()) {
             if (!read_file(offset, part)) return false;
@@ -57,7 +57,7 @@ bool unchanged_image::read(std::uint64_t offset, std::span<std::uint8_t> into) {
             std::memcpy(part.data(), found->second->data() + offset % extent_bytes, part.size());
         }
         offset += part.size();
-        into = into.subspan(part.size());
+        bytes = bytes.subspan(part.size());
     }
     return true;
 }
@@ -73,14 +73,14 @@ unchanged_image::extent* unchanged_image::writable(std::uint64_t number) {
     return (extents_[number] = std::move(fresh)).get();
 }
 
-bool unchanged_image::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
-    while (!from.empty()) {
-        const auto part = from.first(in_extent(offset, from.size()));
-        auto* const to = writable(offset / extent_bytes);
-        if (to == nullptr) return false;
-        std::memcpy(to->data() + offset % extent_bytes, part.data(), part.size());
+bool unchanged_image::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const auto part = bytes.first(in_extent(offset, bytes.size()));
+        auto* const stored = writable(offset / extent_bytes);
+        if (stored == nullptr) return false;
+        std::memcpy(stored->data() + offset % extent_bytes, part.data(), part.size());
         offset += part.size();
-        from = from.subspan(part.size());
+        bytes = bytes.subspan(part.size());
     }
     return true;
 }
@@ -90,16 +90,16 @@ std::optional<std::uint64_t> unchanged_image::clear(std::uint64_t offset, std::u
     constexpr std::uint64_t max_extents = 1 << 16;
     const std::uint64_t end =
         std::min(offset + size, (offset / extent_bytes + max_extents) * extent_bytes);
-    for (auto at = offset; at < end;) {
-        const auto count = in_extent(at, end - at);
+    for (auto position = offset; position < end;) {
+        const auto count = in_extent(position, end - position);
         if (count == extent_bytes) {
-            extents_[at / extent_bytes] = nullptr;
+            extents_[position / extent_bytes] = nullptr;
         } else {
-            auto* const to = writable(at / extent_bytes);
-            if (to == nullptr) return std::nullopt;
-            std::memset(to->data() + at % extent_bytes, 0, count);
+            auto* const stored = writable(position / extent_bytes);
+            if (stored == nullptr) return std::nullopt;
+            std::memset(stored->data() + position % extent_bytes, 0, count);
         }
-        at += count;
+        position += count;
     }
     return end - offset;
 }

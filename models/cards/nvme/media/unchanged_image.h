@@ -22,8 +22,8 @@ public:
     /// file cannot be read, is in use by a run that writes it, or has another size
     unchanged_image(const std::string& path, std::uint64_t size);
 
-    bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
-    bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
+    bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) override;
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes) override;
     std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
     std::uint64_t used() const override { return extents_.size() * extent_bytes; }
 
@@ -32,7 +32,7 @@ private:
     using extent = std::array<std::uint8_t, extent_bytes>;
 
     static std::uint64_t in_extent(std::uint64_t offset, std::uint64_t size);
-    bool read_file(std::uint64_t offset, std::span<std::uint8_t> into);
+    bool read_file(std::uint64_t offset, std::span<std::uint8_t> bytes);
     extent* writable(std::uint64_t number);
 
     const std::string path_;

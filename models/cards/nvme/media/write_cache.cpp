@@ -16,11 +16,11 @@ bool write_cache::about_to_write(std::uint64_t offset, std::uint64_t length) {
     if (max_pages_ == 0 || length == 0) return true;
     const std::uint64_t last = (offset + length - 1) / page_bytes;
     for (std::uint64_t n = offset / page_bytes; n <= last; ++n) {
-        const auto [at, is_new] = durable_.try_emplace(n);
+        const auto [kept, is_new] = durable_.try_emplace(n);
         if (!is_new) continue;
-        at->second = std::make_unique<page>();
-        if (!store_.read(n * page_bytes, std::span(*at->second).first(length_of(n)))) {
-            durable_.erase(at);
+        kept->second = std::make_unique<page>();
+        if (!store_.read(n * page_bytes, std::span(*kept->second).first(length_of(n)))) {
+            durable_.erase(kept);
             return false;
         }
         order_.push_back(n);

@@ -24,7 +24,7 @@ public:
     prp_list(std::uint64_t prp1, std::uint64_t prp2, std::uint64_t length);
 
     /// An error if a pointer has an invalid offset.
-    status how() const { return how_; }
+    status outcome() const { return outcome_; }
     /// The part of the list to read and pass to take() before next(); nothing: none.
     std::optional<piece> needs() const;
     void take(std::span<const std::uint64_t> entries);
@@ -39,12 +39,12 @@ private:
     }
     void refill();
 
-    status how_ = status::success;
+    status outcome_ = status::success;
     piece now_;
     std::uint64_t left_ = 0;  // bytes after now_
     std::uint64_t list_ = 0;  // address of the next part of the list
     std::array<std::uint64_t, page / sizeof(std::uint64_t)> entries_;
-    std::uint32_t count_ = 0, at_ = 0;  // number of entries_, and index of the next
+    std::uint32_t count_ = 0, index_ = 0;  // number of entries_, and index of the next
 };
 
 }  // namespace trn::nvme

@@ -41,9 +41,9 @@ status queue_set::create(unsigned number, const submission_queue& made) {
     if (!is_io_number(number) || submission(number) != nullptr) return status::invalid_queue_id;
     if (made.size < 2 || made.size > max_entries) return status::invalid_queue_size;
     if (!is_io_number(made.completions)) return status::invalid_queue_id;
-    completion_queue* const to = completions(made.completions);
-    if (to == nullptr) return status::invalid_completion_queue;
-    ++to->users;
+    completion_queue* const target = completions(made.completions);
+    if (target == nullptr) return status::invalid_completion_queue;
+    ++target->users;
     submissions_[number] = made;
     return status::success;
 }

@@ -13,7 +13,7 @@ namespace trn::nvme {
 struct completion {
     std::uint16_t queue = 0;  ///< submission queue
     std::uint16_t id = 0;     ///< id of the command
-    status how = status::success;
+    status outcome = status::success;
     std::uint32_t result = 0;
 };
 
