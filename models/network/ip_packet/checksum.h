@@ -13,9 +13,9 @@ namespace trn::ip {
 std::uint16_t ones_sum(std::span<const std::uint8_t> bytes, std::uint16_t start = 0);
 
 /// Sum of the pseudo header of TCP or UDP (RFC 9293 3.1, RFC 8200 8.1).
-std::uint16_t pseudo_header_sum(std::span<const std::uint8_t> packet, const headers& of);
+std::uint16_t pseudo_header_sum(std::span<const std::uint8_t> packet, const headers& headers);
 /// Sum of the pseudo header and the payload.
-std::uint16_t payload_sum(std::span<const std::uint8_t> packet, const headers& of);
+std::uint16_t payload_sum(std::span<const std::uint8_t> packet, const headers& headers);
 
 /// Offset of the checksum in a header: 16 in TCP, 6 in UDP.
 constexpr std::size_t checksum_place(std::uint8_t protocol) {
@@ -24,7 +24,7 @@ constexpr std::size_t checksum_place(std::uint8_t protocol) {
 
 /// Write the checksum of the IPv4 header, or of TCP or UDP. Precondition: the packet contains its
 /// place.
-void write_header_checksum(std::span<std::uint8_t> packet, const headers& of);
-void write_payload_checksum(std::span<std::uint8_t> packet, const headers& of);
+void write_header_checksum(std::span<std::uint8_t> packet, const headers& headers);
+void write_payload_checksum(std::span<std::uint8_t> packet, const headers& headers);
 
 }  // namespace trn::ip

@@ -33,7 +33,7 @@ struct headers {
     std::uint8_t protocol = 0;
     bool is_fragment = false;
 
-    bool carries(std::uint8_t which) const { return !is_fragment && protocol == which; }
+    bool carries(std::uint8_t number) const { return !is_fragment && protocol == number; }
     /// Whether the payload has at least `bytes` bytes.
     bool has(std::size_t bytes) const { return end - payload >= bytes; }
 };

@@ -50,9 +50,9 @@ std::uint64_t address_in(const Entry& command, Low low, High high) {
 
 /// The lowest free number.
 template <class Queue>
-std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& in) {
+std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& queues) {
     std::uint16_t number = 0;
-    for (const auto& [used, queue] : in) {
+    for (const auto& [used, queue] : queues) {
         if (used != number) break;
         ++number;
     }
@@ -277,12 +277,12 @@ step ena_admin::get_stats(const entry& command) const {
     // Counts packets beyond an instance's allowances: zeros, since only the link limits the card.
     if (type == regs::get_stats::type_eni) return answered(words);
     if (type != regs::get_stats::type_basic) return refuse(status::unsupported_opcode);
-    const auto& of = queues_.counters;
-    std::size_t at = entry::byte(reg::stats_first_lo) / 4;
-    for (const std::uint64_t value :
-         {of.tx_bytes, of.tx_packets, of.rx_bytes, of.rx_packets, of.rx_drops, of.tx_drops}) {
-        words.words()[at++] = static_cast<std::uint32_t>(value);
-        words.words()[at++] = static_cast<std::uint32_t>(value >> 32);
+    const auto& counters = queues_.counters;
+    std::size_t word = entry::byte(reg::stats_first_lo) / 4;
+    for (const std::uint64_t value : {counters.tx_bytes, counters.tx_packets, counters.rx_bytes,
+                                      counters.rx_packets, counters.rx_drops, counters.tx_drops}) {
+        words.words()[word++] = static_cast<std::uint32_t>(value);
+        words.words()[word++] = static_cast<std::uint32_t>(value >> 32);
     }
     return answered(words);
 }
@@ -340,13 +340,13 @@ std::optional<std::uint64_t> ena_admin::ring_of(const entry& command) const {
 step ena_admin::create_sq(const entry& command) {
     const auto way = command.get(regs::create_sq::direction);
     const auto depth = command.get(regs::create_sq_shape::depth);
-    auto* const to = find(queues_.completions, command.get(regs::create_sq_shape::cq));
+    auto* const target = find(queues_.completions, command.get(regs::create_sq_shape::cq));
     const bool transmits = way == regs::create_sq::direction_tx;
-    const bool valid = (transmits || way == regs::create_sq::direction_rx) && to != nullptr &&
+    const bool valid = (transmits || way == regs::create_sq::direction_rx) && target != nullptr &&
                        std::has_single_bit(depth) && depth <= limits::max_depth &&
                        command.get(regs::create_sq::completion_policy) == 0 &&
                        command.get(regs::create_sq::contiguous) != 0 &&
-                       to->ring.entry_size() >= (transmits ? 8u : 16u);
+                       target->ring.entry_size() >= (transmits ? 8u : 16u);
     if (!valid) return refuse(status::illegal_parameter);
     const bool in_card =
         command.get(regs::create_sq::placement) == regs::create_sq::placement_device;
@@ -366,7 +366,7 @@ step ena_admin::create_sq(const entry& command) {
         .in_card = in_card,
         .ring = *ring,
         .depth = static_cast<std::uint16_t>(depth)};
-    ++to->users;
+    ++target->users;
     entry words;
     words.set(regs::sq::number, *number);
     words.set(reg::sq_doorbell, engine_.doorbell_of(*number));

@@ -82,18 +82,18 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
 void ena_card::set_up_registers() {
     own_registers_.on_write(reg::doorbell, [this](register_access& a) {
         const auto number = static_cast<std::uint16_t>(a.index);
-        const auto* const of = find(queues_.submissions, number);
-        if (of == nullptr || failed()) return;
+        const auto* const found = find(queues_.submissions, number);
+        if (found == nullptr || failed()) return;
         const auto count = static_cast<std::uint16_t>(doorbell::count.get(a.written));
-        if (of->way == ena_queues::direction::transmit)
+        if (found->way == ena_queues::direction::transmit)
             transmitter_.posted(number, count);
         else
             receiver_.posted(number, count);
     });
     own_registers_.on_write(reg::interrupt, [this](register_access& a) {
-        const auto* const of = find(queues_.completions, a.index);
-        if (of == nullptr) return;
-        interrupts_.set(of->vector, static_cast<unsigned>(interrupt::rx_delay.get(a.written)),
+        const auto* const found = find(queues_.completions, a.index);
+        if (found == nullptr) return;
+        interrupts_.set(found->vector, static_cast<unsigned>(interrupt::rx_delay.get(a.written)),
                         static_cast<unsigned>(interrupt::tx_delay.get(a.written)),
                         interrupt::unmask.get(a.written) != 0);
     });
@@ -185,9 +185,9 @@ void ena_card::keep_alive() {
         --lost_keep_alives_;
         return;
     }
-    const auto& of = queues_.counters;
-    const std::array drops{low(of.rx_drops), high(of.rx_drops), low(of.tx_drops),
-                           high(of.tx_drops)};
+    const auto& counters = queues_.counters;
+    const std::array drops{low(counters.rx_drops), high(counters.rx_drops), low(counters.tx_drops),
+                           high(counters.tx_drops)};
     management_.report(nitro_management::event_group::keep_alive, 0, drops);
 }
 
@@ -212,8 +212,10 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
         carrier->carried->bytes.size() < ethernet::packet::min_bytes)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    const auto to = carrier->carried->destination();
-    if ((to != mac_ && !ethernet::is_group(to)) || !wire_.up() || reset.level() || failed()) return;
+    const auto destination = carrier->carried->destination();
+    if ((destination != mac_ && !ethernet::is_group(destination)) || !wire_.up() || reset.level() ||
+        failed())
+        return;
     receiver_.arrived(std::move(carrier->carried));
 }
 
@@ -243,13 +245,13 @@ std::vector<accepts_faults::fault> ena_card::faults() {
 
 void ena_card::publish(statistics& out) const {
     management_.publish(out);
-    const auto& of = queues_.counters;
-    out.count("bytes_sent", of.tx_bytes);
-    out.count("bytes_received", of.rx_bytes);
-    out.count("packets_sent", of.tx_packets);
-    out.count("packets_received", of.rx_packets);
-    out.count("dropped_sends", of.tx_drops);
-    out.count("dropped_packets", of.rx_drops);
+    const auto& counters = queues_.counters;
+    out.count("bytes_sent", counters.tx_bytes);
+    out.count("bytes_received", counters.rx_bytes);
+    out.count("packets_sent", counters.tx_packets);
+    out.count("packets_received", counters.rx_packets);
+    out.count("dropped_sends", counters.tx_drops);
+    out.count("dropped_packets", counters.rx_drops);
     out.count("completions", completions_.count());
 }
 

@@ -97,7 +97,7 @@ private:
     std::uint32_t doorbell_of(std::uint16_t number) const override;
     std::uint32_t interrupt_of(std::uint16_t number) const override;
     // plug::device
-    void received(plug& at, payload& payload, sc_core::sc_time& delay) override;
+    void received(plug& local, payload& payload, sc_core::sc_time& delay) override;
 
     const config cfg_;
     const ethernet::mac_address mac_;

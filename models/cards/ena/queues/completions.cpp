@@ -9,19 +9,19 @@ namespace trn::ena_queues {
 namespace regs = ena_io_regs;
 
 void completions::sent(std::uint16_t queue, std::uint16_t request) {
-    const auto* const from = find(queues_.submissions, queue);
-    if (from == nullptr) return;
+    const auto* const source = find(queues_.submissions, queue);
+    if (source == nullptr) return;
     io_entry entry;
     entry.set(regs::tx_done::request, request);
     entry.set(regs::tx_done_queue::sq, queue);
-    entry.set(regs::tx_done_queue::head, from->taken);
-    write(*from, entry, regs::tx_done::phase, 8, true);
+    entry.set(regs::tx_done_queue::head, source->taken);
+    write(*source, entry, regs::tx_done::phase, 8, true);
 }
 
 void completions::received(std::uint16_t queue, std::span<const filled_buffer> buffers,
                            const io_entry& packet) {
-    const auto* const from = find(queues_.submissions, queue);
-    if (from == nullptr) return;
+    const auto* const source = find(queues_.submissions, queue);
+    if (source == nullptr) return;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         const bool last = i + 1 == buffers.size();
         io_entry entry = last ? packet : io_entry();
@@ -31,29 +31,29 @@ void completions::received(std::uint16_t queue, std::span<const filled_buffer> b
         entry.set(regs::rx_done_buffer::length, buffers[i].length);
         entry.set(regs::rx_done_buffer::request, buffers[i].request);
         entry.set(regs::rx_done_queue::sq, queue);
-        write(*from, entry, regs::rx_done::phase, 16, last);
+        write(*source, entry, regs::rx_done::phase, 16, last);
     }
 }
 
-void completions::write(const submission_queue& from, io_entry entry, register_field phase,
+void completions::write(const submission_queue& source, io_entry entry, register_field phase,
                         std::uint32_t bytes, bool announces) {
-    auto* const to = find(queues_.completions, from.completions);
-    if (to == nullptr) return;
+    auto* const target = find(queues_.completions, source.completions);
+    if (target == nullptr) return;
     if (lost_ > 0) {
         --lost_;
         return;
     }
     // Memory has accepted no entry for a whole ring: this one would overwrite the first of them.
-    if (to->unwritten == to->ring.depth()) return;
-    ++to->unwritten;
+    if (target->unwritten == target->ring.depth()) return;
+    ++target->unwritten;
     ++count_;
-    const auto slot = to->ring.next();
+    const auto slot = target->ring.next();
     entry.set(phase, slot.phase);
-    const std::uint32_t size = std::min(bytes, to->ring.entry_size());
+    const std::uint32_t size = std::min(bytes, target->ring.entry_size());
     const std::span<const std::uint8_t> words(
         reinterpret_cast<const std::uint8_t*>(entry.words().data()), size);
     writer_.post(sc_core::sc_time_stamp(), slot.address, words,
-                 [this, number = from.completions, announces, way = from.way](bool) {
+                 [this, number = source.completions, announces, way = source.way](bool) {
                      auto* const queue = find(queues_.completions, number);
                      if (queue == nullptr) return;
                      --queue->unwritten;

@@ -22,8 +22,8 @@ public:
         std::uint16_t length = 0;
     };
 
-    completions(queues& of, host_writer& writer, interrupts& vectors)
-        : queues_(of), writer_(writer), interrupts_(vectors) {}
+    completions(queues& all, host_writer& writer, interrupts& vectors)
+        : queues_(all), writer_(writer), interrupts_(vectors) {}
 
     void sent(std::uint16_t queue, std::uint16_t request);
     /// `packet`: flags of word 0 for the whole packet. Precondition: `buffers` is not empty.
@@ -36,7 +36,7 @@ public:
 private:
     /// Writes the first `bytes` of `entry`, which contain its phase field `phase`. `announces`:
     /// whether to raise the vector.
-    void write(const submission_queue& from, io_entry entry, register_field phase,
+    void write(const submission_queue& source, io_entry entry, register_field phase,
                std::uint32_t bytes, bool announces);
 
     queues& queues_;

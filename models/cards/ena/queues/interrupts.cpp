@@ -18,22 +18,22 @@ interrupts::interrupts(sc_core::sc_module_name name, std::function<void(unsigned
 }
 
 void interrupts::completed(unsigned vector, direction way) {
-    vector_state& of = vectors_[vector];
-    const unsigned units = way == direction::receive ? of.receive_delay : of.transmit_delay;
+    vector_state& state = vectors_[vector];
+    const unsigned units = way == direction::receive ? state.receive_delay : state.transmit_delay;
     sc_time due = sc_core::sc_time_stamp();
     if (timing() == timing_mode::contended)
         due += sc_time(static_cast<double>(units) * delay_unit_us, sc_core::SC_US);
-    of.due = of.due ? std::min(*of.due, due) : due;
-    if (of.unmasked) schedule();
+    state.due = state.due ? std::min(*state.due, due) : due;
+    if (state.unmasked) schedule();
 }
 
 void interrupts::set(unsigned vector, unsigned receive_delay, unsigned transmit_delay,
                      bool unmask) {
-    vector_state& of = vectors_[vector];
-    of.receive_delay = receive_delay;
-    of.transmit_delay = transmit_delay;
-    of.unmasked = of.unmasked || unmask;
-    if (of.unmasked && of.due) schedule();
+    vector_state& state = vectors_[vector];
+    state.receive_delay = receive_delay;
+    state.transmit_delay = transmit_delay;
+    state.unmasked = state.unmasked || unmask;
+    if (state.unmasked && state.due) schedule();
 }
 
 void interrupts::forget() {
@@ -44,17 +44,17 @@ void interrupts::forget() {
 void interrupts::schedule() {
     const sc_time now = sc_core::sc_time_stamp();
     std::optional<sc_time> first;
-    for (const auto& [number, of] : vectors_)
-        if (of.unmasked && of.due) first = first ? std::min(*first, *of.due) : *of.due;
+    for (const auto& [number, state] : vectors_)
+        if (state.unmasked && state.due) first = first ? std::min(*first, *state.due) : *state.due;
     if (first) due_.notify(*first > now ? *first - now : sc_core::SC_ZERO_TIME);
 }
 
 void interrupts::run() {
     const sc_time now = sc_core::sc_time_stamp();
-    for (auto& [number, of] : vectors_) {
-        if (!of.unmasked || !of.due || *of.due > now) continue;
-        of.due.reset();
-        of.unmasked = false;
+    for (auto& [number, state] : vectors_) {
+        if (!state.unmasked || !state.due || *state.due > now) continue;
+        state.due.reset();
+        state.unmasked = false;
         raise_(number);
     }
     schedule();

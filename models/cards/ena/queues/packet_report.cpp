@@ -13,34 +13,37 @@ namespace {
 
 constexpr std::uint16_t right_sum = 0xffff;
 
-void report_payload(io_entry& entry, std::span<const std::uint8_t> packet, const ip::headers& of) {
-    const bool is_tcp = of.carries(protocols::tcp);
-    if (!is_tcp && !of.carries(protocols::udp)) return;
+void report_payload(io_entry& entry, std::span<const std::uint8_t> packet,
+                    const ip::headers& headers) {
+    const bool is_tcp = headers.carries(protocols::tcp);
+    if (!is_tcp && !headers.carries(protocols::udp)) return;
     entry.set(regs::rx_done::l4_protocol,
               is_tcp ? regs::rx_done::l4_protocol_tcp : regs::rx_done::l4_protocol_udp);
-    if (!of.has(is_tcp ? ip::header_bytes::tcp : ip::header_bytes::udp)) return;
-    const bool has_none = !is_tcp && of.version == ip::network::ipv4 &&
-                          ip::get16(packet, of.payload + ip::checksum_place(of.protocol)) == 0;
+    if (!headers.has(is_tcp ? ip::header_bytes::tcp : ip::header_bytes::udp)) return;
+    const bool has_none =
+        !is_tcp && headers.version == ip::network::ipv4 &&
+        ip::get16(packet, headers.payload + ip::checksum_place(headers.protocol)) == 0;
     if (has_none) return;  // UDP over IPv4 may omit the checksum (RFC 768)
     entry.set(regs::rx_done::l4_checked, 1);
-    entry.set(regs::rx_done::l4_checksum_error, ip::payload_sum(packet, of) != right_sum);
+    entry.set(regs::rx_done::l4_checksum_error, ip::payload_sum(packet, headers) != right_sum);
 }
 
 }  // namespace
 
 io_entry report_on(std::span<const std::uint8_t> packet, const std::optional<hash_key>& key) {
     io_entry entry;
-    const auto of = ip::find_headers(packet);
-    if (of.version == ip::network::other) return entry;
-    if (key) entry.set(regs::reg::rx_done_hash, flow_hash(*key, packet, of));
-    const bool is_ipv4 = of.version == ip::network::ipv4;
+    const auto headers = ip::find_headers(packet);
+    if (headers.version == ip::network::other) return entry;
+    if (key) entry.set(regs::reg::rx_done_hash, flow_hash(*key, packet, headers));
+    const bool is_ipv4 = headers.version == ip::network::ipv4;
     entry.set(regs::rx_done::l3_protocol,
               is_ipv4 ? regs::rx_done::l3_protocol_ipv4 : regs::rx_done::l3_protocol_ipv6);
-    entry.set(regs::rx_done::fragment, of.is_fragment);
+    entry.set(regs::rx_done::fragment, headers.is_fragment);
     if (is_ipv4)
         entry.set(regs::rx_done::l3_checksum_error,
-                  ip::ones_sum(packet.subspan(of.start, of.payload - of.start)) != right_sum);
-    report_payload(entry, packet, of);
+                  ip::ones_sum(packet.subspan(headers.start, headers.payload - headers.start)) !=
+                      right_sum);
+    report_payload(entry, packet, headers);
     return entry;
 }
 

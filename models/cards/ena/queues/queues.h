@@ -100,10 +100,11 @@ struct queues {
 };
 
 template <class Queue>
-Queue* find(std::map<std::uint16_t, Queue>& in, std::uint32_t number) {
-    const auto at =
-        number < limits::max_queues ? in.find(static_cast<std::uint16_t>(number)) : in.end();
-    return at == in.end() ? nullptr : &at->second;
+Queue* find(std::map<std::uint16_t, Queue>& numbered, std::uint32_t number) {
+    const auto found = number < limits::max_queues
+                           ? numbered.find(static_cast<std::uint16_t>(number))
+                           : numbered.end();
+    return found == numbered.end() ? nullptr : &found->second;
 }
 
 }  // namespace trn::ena_queues

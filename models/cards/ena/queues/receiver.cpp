@@ -18,8 +18,8 @@ constexpr std::uint32_t max_buffer = 65536;
 }
 
 receiver::receiver(sc_core::sc_module_name name, const sc_time& processing,
-                   tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to)
-    : work_loop(name, bus), processing_(processing), queues_(of), completions_(to) {}
+                   tlm::tlm_initiator_socket<64>& bus, queues& all, completions& posted)
+    : work_loop(name, bus), processing_(processing), queues_(all), completions_(posted) {}
 
 void receiver::arrived(std::unique_ptr<ethernet::packet> packet) {
     const auto bytes = packet->bytes.size();
@@ -35,8 +35,8 @@ void receiver::arrived(std::unique_ptr<ethernet::packet> packet) {
 }
 
 void receiver::posted(std::uint16_t queue, std::uint16_t count) {
-    auto* const of = find(queues_.submissions, queue);
-    if (of != nullptr && of->way == direction::receive) of->post(count);
+    auto* const found = find(queues_.submissions, queue);
+    if (found != nullptr && found->way == direction::receive) found->post(count);
 }
 
 void receiver::removed(std::uint16_t queue) {
@@ -64,11 +64,11 @@ receiver::progress receiver::advance() {
         drop();
         return progress::moved;
     }
-    auto& of = *find(queues_.submissions, job_->queue);
+    auto& queue = *find(queues_.submissions, job_->queue);
     const auto bytes = packets_.front().packet->bytes.size();
-    if (job_->room < bytes) return describe(of);
-    if (job_->written < bytes) return write(of);
-    finish(of);
+    if (job_->room < bytes) return describe(queue);
+    if (job_->written < bytes) return write(queue);
+    finish(queue);
     return progress::moved;
 }
 
@@ -89,19 +89,21 @@ bool receiver::choose() {
     return true;
 }
 
-receiver::progress receiver::describe(submission_queue& of) {
+receiver::progress receiver::describe(submission_queue& queue) {
     const auto n = static_cast<std::uint16_t>(job_->buffers.size());
-    if (n == limits::max_rx_descriptors || n >= of.available()) {
+    if (n == limits::max_rx_descriptors || n >= queue.available()) {
         drop();
         return progress::moved;
     }
     io_entry descriptor;
     sc_time delay;
-    const auto how = access(tlm::TLM_READ_COMMAND, of.descriptor(n), descriptor.words().data(),
-                            submission_queue::descriptor_bytes, delay);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
-    if (how == memory_port::outcome::failed) {  // the ring is not in memory, or the host is gone
-        of.posted = of.taken;
+    const auto outcome =
+        access(tlm::TLM_READ_COMMAND, queue.descriptor(n), descriptor.words().data(),
+               submission_queue::descriptor_bytes, delay);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
+    if (outcome == memory_port::outcome::failed) {
+        // The ring is not in memory, or the host is gone.
+        queue.posted = queue.taken;
         drop();
         return progress::moved;
     }
@@ -115,37 +117,38 @@ receiver::progress receiver::describe(submission_queue& of) {
     return progress::moved;
 }
 
-receiver::progress receiver::write(submission_queue& of) {
-    job& to = *job_;
+receiver::progress receiver::write(submission_queue& queue) {
+    job& task = *job_;
     auto& bytes = packets_.front().packet->bytes;
-    const buffer& into = to.buffers[to.buffer_now];
+    const buffer& target = task.buffers[task.buffer_now];
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        {limits::max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
+        {limits::max_access, target.bytes - task.in_buffer, bytes.size() - task.written}));
     sc_time delay;
-    const auto how = access(tlm::TLM_WRITE_COMMAND, into.address + to.in_buffer,
-                            bytes.data() + to.written, length, delay);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
-    if (how == memory_port::outcome::failed) {
-        of.taken = static_cast<std::uint16_t>(of.taken + to.buffers.size());  // skip the buffers
+    const auto outcome = access(tlm::TLM_WRITE_COMMAND, target.address + task.in_buffer,
+                                bytes.data() + task.written, length, delay);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
+    if (outcome == memory_port::outcome::failed) {
+        // Skip the buffers.
+        queue.taken = static_cast<std::uint16_t>(queue.taken + task.buffers.size());
         drop();
         return progress::moved;
     }
-    to.written += length;
-    to.in_buffer += length;
-    if (to.in_buffer == into.bytes || to.written == bytes.size()) {
-        to.filled.push_back({into.request, static_cast<std::uint16_t>(to.in_buffer)});
-        ++to.buffer_now;
-        to.in_buffer = 0;
+    task.written += length;
+    task.in_buffer += length;
+    if (task.in_buffer == target.bytes || task.written == bytes.size()) {
+        task.filled.push_back({target.request, static_cast<std::uint16_t>(task.in_buffer)});
+        ++task.buffer_now;
+        task.in_buffer = 0;
     }
     return progress::moved;
 }
 
-void receiver::finish(submission_queue& of) {
+void receiver::finish(submission_queue& queue) {
     const auto bytes = packets_.front().packet->bytes.size();
     ++queues_.counters.rx_packets;
     queues_.counters.rx_bytes += bytes;
     if (trace::on()) trace::event(name(), "receive", {{"queue", job_->queue}, {"bytes", bytes}});
-    of.taken = static_cast<std::uint16_t>(of.taken + job_->buffers.size());
+    queue.taken = static_cast<std::uint16_t>(queue.taken + job_->buffers.size());
     completions_.received(job_->queue, job_->filled, job_->report);
     remove_first();
 }

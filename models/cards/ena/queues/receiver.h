@@ -24,7 +24,7 @@ public:
 
     /// `bus` accesses the driver's memory; the card owns it.
     receiver(sc_core::sc_module_name name, const sc_core::sc_time& processing,
-             tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to);
+             tlm::tlm_initiator_socket<64>& bus, queues& all, completions& posted);
 
     /// Takes a packet from the network. Precondition: it is for this card.
     void arrived(std::unique_ptr<ethernet::packet> packet);
@@ -59,9 +59,9 @@ private:
     progress advance() override;
     sc_core::sc_time next_due() const override;
     bool choose();
-    progress describe(submission_queue& of);
-    progress write(submission_queue& of);
-    void finish(submission_queue& of);
+    progress describe(submission_queue& queue);
+    progress write(submission_queue& queue);
+    void finish(submission_queue& queue);
     void drop();
     void remove_first();
 

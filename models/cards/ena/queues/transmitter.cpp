@@ -13,17 +13,17 @@ namespace regs = ena_io_regs;
 using sc_core::sc_time;
 
 transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing,
-                         const memories& from, queues& of, completions& to, wire& port)
-    : work_loop(name, from.bus),
+                         const memories& memory, queues& all, completions& posted, wire& port)
+    : work_loop(name, memory.bus),
       processing_(processing),
-      entries_(from.entries),
-      queues_(of),
-      completions_(to),
+      entries_(memory.entries),
+      queues_(all),
+      completions_(posted),
       port_(port) {}
 
 void transmitter::posted(std::uint16_t queue, std::uint16_t count) {
-    auto* const of = find(queues_.submissions, queue);
-    if (of != nullptr && of->way == direction::transmit && of->post(count)) wake();
+    auto* const found = find(queues_.submissions, queue);
+    if (found != nullptr && found->way == direction::transmit && found->post(count)) wake();
 }
 
 void transmitter::removed(std::uint16_t queue) {
@@ -76,46 +76,47 @@ bool transmitter::choose() {
 }
 
 transmitter::progress transmitter::describe() {
-    auto& of = *find(queues_.submissions, job_->queue);
-    if (of.available() == 0) {
+    auto& queue = *find(queues_.submissions, job_->queue);
+    if (queue.available() == 0) {
         incomplete_.emplace(job_->queue, std::move(*job_));
         job_.reset();
         return progress::moved;
     }
-    if (!of.in_card) return read_descriptor(of);
-    take_entry(of);
+    if (!queue.in_card) return read_descriptor(queue);
+    take_entry(queue);
     return progress::moved;
 }
 
-transmitter::progress transmitter::read_descriptor(submission_queue& of) {
+transmitter::progress transmitter::read_descriptor(submission_queue& queue) {
     io_entry descriptor;
     sc_time delay;
-    const auto how = access(tlm::TLM_READ_COMMAND, of.descriptor(), descriptor.words().data(),
-                            submission_queue::descriptor_bytes, delay);
-    if (how == memory_port::outcome::deferred) return progress::blocked;
+    const auto outcome =
+        access(tlm::TLM_READ_COMMAND, queue.descriptor(), descriptor.words().data(),
+               submission_queue::descriptor_bytes, delay);
+    if (outcome == memory_port::outcome::deferred) return progress::blocked;
     job_->ready += delay;
-    if (how == memory_port::outcome::failed) {  // the ring is not in memory
-        of.taken = of.posted;
+    if (outcome == memory_port::outcome::failed) {  // the ring is not in memory
+        queue.taken = queue.posted;
         ++queues_.counters.tx_drops;
         job_.reset();
         return progress::moved;
     }
-    ++of.taken;
-    take(of, descriptor);
+    ++queue.taken;
+    take(queue, descriptor);
     return progress::moved;
 }
 
 /// Takes all descriptors of an entry, up to the packet's last one.
-void transmitter::take_entry(submission_queue& of) {
-    const auto entry = entries_.subspan(of.entry(), card_entry::bytes);
+void transmitter::take_entry(submission_queue& queue) {
+    const auto entry = entries_.subspan(queue.entry(), card_entry::bytes);
     const bool begins = job_->descriptors == 0;
     const unsigned count = begins ? card_entry::descriptors_before_header : card_entry::descriptors;
-    ++of.taken;
+    ++queue.taken;
     for (unsigned i = 0; i < count && !job_->described; ++i) {
         io_entry descriptor;
         std::memcpy(descriptor.words().data(), &entry[i * submission_queue::descriptor_bytes],
                     submission_queue::descriptor_bytes);
-        take(of, descriptor);
+        take(queue, descriptor);
     }
     if (!begins || job_->header_length == 0) return;
     const auto header = entry.subspan(count * submission_queue::descriptor_bytes);
@@ -125,41 +126,41 @@ void transmitter::take_entry(submission_queue& of) {
 
 /// Takes a descriptor. A packet with too many descriptors or bytes is read to its end, then
 /// dropped.
-void transmitter::take(submission_queue& from, const io_entry& descriptor) {
-    job& of = *job_;
-    of.refused = of.refused || ++of.descriptors > limits::max_tx_descriptors;
-    of.described = descriptor.get(regs::tx::last) != 0;
-    if (descriptor.get(regs::tx::meta) != 0) return take_meta(from, descriptor);
-    if (!of.request) take_first(from, descriptor);
+void transmitter::take(submission_queue& queue, const io_entry& descriptor) {
+    job& task = *job_;
+    task.refused = task.refused || ++task.descriptors > limits::max_tx_descriptors;
+    task.described = descriptor.get(regs::tx::last) != 0;
+    if (descriptor.get(regs::tx::meta) != 0) return take_meta(queue, descriptor);
+    if (!task.request) take_first(queue, descriptor);
     const std::uint32_t bytes = descriptor.get(regs::tx::length);
-    of.length += bytes;
-    of.refused = of.refused || of.length > max_bytes();
-    if (of.refused || bytes == 0) return;
-    of.buffers.push_back({descriptor.get(regs::reg::tx_buffer_lo) |
-                              std::uint64_t{descriptor.get(regs::tx_buffer_hi::address)} << 32,
-                          bytes});
+    task.length += bytes;
+    task.refused = task.refused || task.length > max_bytes();
+    if (task.refused || bytes == 0) return;
+    task.buffers.push_back({descriptor.get(regs::reg::tx_buffer_lo) |
+                                std::uint64_t{descriptor.get(regs::tx_buffer_hi::address)} << 32,
+                            bytes});
 }
 
 /// Takes a meta descriptor. Stored meta data also applies to later packets of the queue.
-void transmitter::take_meta(submission_queue& from, const io_entry& descriptor) {
+void transmitter::take_meta(submission_queue& queue, const io_entry& descriptor) {
     const auto segment =
         descriptor.get(regs::meta::mss_hi) << 10 | descriptor.get(regs::meta_headers::mss_lo);
     job_->wanted.segment = segment;
-    if (descriptor.get(regs::meta::store) != 0) from.segment = segment;
+    if (descriptor.get(regs::meta::store) != 0) queue.segment = segment;
 }
 
-void transmitter::take_first(const submission_queue& from, const io_entry& descriptor) {
+void transmitter::take_first(const submission_queue& queue, const io_entry& descriptor) {
     namespace word = regs::tx_meta;
-    job& of = *job_;
-    of.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
-                                            descriptor.get(word::request_lo));
-    if (from.in_card)
-        of.length = of.header_length = descriptor.get(regs::tx_buffer_hi::header_length);
-    of.wanted = {.header_checksum = descriptor.get(word::l3_checksum) != 0,
-                 .payload_checksum = descriptor.get(word::l4_checksum) != 0,
-                 .partial = descriptor.get(word::l4_partial) != 0,
-                 .segmentation = descriptor.get(word::tso) != 0,
-                 .segment = of.wanted.segment != 0 ? of.wanted.segment : from.segment};
+    job& task = *job_;
+    task.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
+                                              descriptor.get(word::request_lo));
+    if (queue.in_card)
+        task.length = task.header_length = descriptor.get(regs::tx_buffer_hi::header_length);
+    task.wanted = {.header_checksum = descriptor.get(word::l3_checksum) != 0,
+                   .payload_checksum = descriptor.get(word::l4_checksum) != 0,
+                   .partial = descriptor.get(word::l4_partial) != 0,
+                   .segmentation = descriptor.get(word::tso) != 0,
+                   .segment = task.wanted.segment != 0 ? task.wanted.segment : queue.segment};
 }
 
 std::uint64_t transmitter::max_bytes() const {
@@ -168,48 +169,48 @@ std::uint64_t transmitter::max_bytes() const {
 }
 
 transmitter::progress transmitter::fill() {
-    job& of = *job_;
-    if (!of.packet) {
-        of.packet = std::make_unique<ethernet::packet>();
-        if (!of.refused) {
-            of.packet->bytes.reserve(of.length);
-            of.packet->bytes = std::move(of.header);
+    job& task = *job_;
+    if (!task.packet) {
+        task.packet = std::make_unique<ethernet::packet>();
+        if (!task.refused) {
+            task.packet->bytes.reserve(task.length);
+            task.packet->bytes = std::move(task.header);
         }
     }
-    if (of.refused || of.buffer_now == of.buffers.size()) {
+    if (task.refused || task.buffer_now == task.buffers.size()) {
         send();
         return progress::moved;
     }
-    const buffer& from = of.buffers[of.buffer_now];
-    const std::uint32_t length = std::min(from.bytes - of.done, limits::max_access);
-    auto& bytes = of.packet->bytes;
+    const buffer& source = task.buffers[task.buffer_now];
+    const std::uint32_t length = std::min(source.bytes - task.done, limits::max_access);
+    auto& bytes = task.packet->bytes;
     const auto filled = bytes.size();
     bytes.resize(filled + length);
     sc_time delay;
-    const auto how =
-        access(tlm::TLM_READ_COMMAND, from.address + of.done, bytes.data() + filled, length, delay);
-    if (how == memory_port::outcome::deferred) {
+    const auto outcome = access(tlm::TLM_READ_COMMAND, source.address + task.done,
+                                bytes.data() + filled, length, delay);
+    if (outcome == memory_port::outcome::deferred) {
         bytes.resize(filled);
         return progress::blocked;
     }
-    of.ready += delay;
-    of.refused = how == memory_port::outcome::failed;
-    of.done += length;
-    if (of.done == from.bytes) {
-        ++of.buffer_now;
-        of.done = 0;
+    task.ready += delay;
+    task.refused = outcome == memory_port::outcome::failed;
+    task.done += length;
+    if (task.done == source.bytes) {
+        ++task.buffer_now;
+        task.done = 0;
     }
     return progress::moved;
 }
 
 void transmitter::send() {
-    job& of = *job_;
+    job& task = *job_;
     auto& counters = queues_.counters;
     const bool whole =
-        !of.refused && of.packet->bytes.size() >= ethernet::packet::min_bytes && port_.up();
+        !task.refused && task.packet->bytes.size() >= ethernet::packet::min_bytes && port_.up();
     std::vector<std::unique_ptr<ethernet::packet>> packets;
-    if (whole) packets = apply_offloads(of.wanted, std::move(of.packet));
-    of.leaves = sc_core::sc_time_stamp();
+    if (whole) packets = apply_offloads(task.wanted, std::move(task.packet));
+    task.leaves = sc_core::sc_time_stamp();
     if (packets.empty() ||
         packets.front()->bytes.size() > queues_.mtu + limits::link_header_bytes) {
         ++counters.tx_drops;
@@ -219,8 +220,8 @@ void transmitter::send() {
         const auto bytes = each->bytes.size();
         ++counters.tx_packets;
         counters.tx_bytes += bytes;
-        if (trace::on()) trace::event(name(), "send", {{"queue", of.queue}, {"bytes", bytes}});
-        of.leaves = port_.send(std::move(each), of.ready);
+        if (trace::on()) trace::event(name(), "send", {{"queue", task.queue}, {"bytes", bytes}});
+        task.leaves = port_.send(std::move(each), task.ready);
     }
 }
 

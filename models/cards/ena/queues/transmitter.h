@@ -29,7 +29,7 @@ public:
         std::span<const std::uint8_t> entries;  ///< entries of low latency queues
     };
     transmitter(sc_core::sc_module_name name, const sc_core::sc_time& processing,
-                const memories& from, queues& of, completions& to, wire& port);
+                const memories& memory, queues& all, completions& posted, wire& port);
 
     /// Doorbell write of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
@@ -64,11 +64,11 @@ private:
     sc_core::sc_time next_due() const override;
     bool choose();
     progress describe();
-    progress read_descriptor(submission_queue& of);
-    void take_entry(submission_queue& of);
-    void take(submission_queue& from, const io_entry& descriptor);
-    void take_meta(submission_queue& from, const io_entry& descriptor);
-    void take_first(const submission_queue& from, const io_entry& descriptor);
+    progress read_descriptor(submission_queue& queue);
+    void take_entry(submission_queue& queue);
+    void take(submission_queue& queue, const io_entry& descriptor);
+    void take_meta(submission_queue& queue, const io_entry& descriptor);
+    void take_first(const submission_queue& queue, const io_entry& descriptor);
     std::uint64_t max_bytes() const;
     progress fill();
     void send();

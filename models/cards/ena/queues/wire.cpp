@@ -10,9 +10,7 @@ namespace trn::ena_queues {
 using sc_core::sc_time;
 
 wire::wire(plug& net, std::uint64_t bytes_per_second)
-    : net_(net),
-      bytes_per_second_(bytes_per_second),
-      lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
+    : net_(net), lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
 
 sc_time wire::send(std::unique_ptr<ethernet::packet> sent, const sc_time& ready) {
     const sc_time now = sc_core::sc_time_stamp();

@@ -18,14 +18,12 @@ public:
 
     bool up() const { return up_; }
     void set_up(bool up) { up_ = up; }
-    std::uint64_t bytes_per_second() const { return bytes_per_second_; }
     /// Sends a packet that is complete at `ready` (absolute), if the cable is connected. \returns
     /// the time at which its last byte has left (absolute)
     sc_core::sc_time send(std::unique_ptr<ethernet::packet> packet, const sc_core::sc_time& ready);
 
 private:
     plug& net_;
-    const std::uint64_t bytes_per_second_;
     bandwidth_resource lane_;
     bool up_ = true;
 };
