@@ -41,27 +41,28 @@ constexpr std::uint8_t padding = 0, mask = 1, router = 3, host = 12, domain = 15
                        address = 50, lease = 51, kind = 53, server = 54, end = 255;
 }
 
-void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::uint32_t value, unsigned bytes) {
-    to.push_back(code);
-    to.push_back(static_cast<std::uint8_t>(bytes));
-    while (bytes-- > 0) to.push_back(static_cast<std::uint8_t>(value >> 8 * bytes));
+void add(std::vector<std::uint8_t>& options, std::uint8_t code, std::uint32_t value,
+         unsigned bytes) {
+    options.push_back(code);
+    options.push_back(static_cast<std::uint8_t>(bytes));
+    while (bytes-- > 0) options.push_back(static_cast<std::uint8_t>(value >> 8 * bytes));
 }
 
-void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::string_view text) {
+void add(std::vector<std::uint8_t>& options, std::uint8_t code, std::string_view text) {
     if (text.empty()) return;
-    to.push_back(code);
-    to.push_back(static_cast<std::uint8_t>(text.size()));
-    to.insert(to.end(), text.begin(), text.end());
+    options.push_back(code);
+    options.push_back(static_cast<std::uint8_t>(text.size()));
+    options.insert(options.end(), text.begin(), text.end());
 }
 
 /// Returns the headers of a client's DHCP message to a server; nothing for other packets.
 std::optional<ip::headers> find_message(const packet& packet) {
-    const auto of = ip::find_headers(packet.bytes);
-    const bool to_server = of.version == ip::network::ipv4 && of.carries(protocols::udp) &&
-                           of.has(header_bytes::udp) &&
-                           get16(packet.bytes, of.payload) == client_port &&
-                           get16(packet.bytes, of.payload + 2) == server_port;
-    return to_server ? std::optional(of) : std::nullopt;
+    const auto headers = ip::find_headers(packet.bytes);
+    const bool to_server = headers.version == ip::network::ipv4 &&
+                           headers.carries(protocols::udp) && headers.has(header_bytes::udp) &&
+                           get16(packet.bytes, headers.payload) == client_port &&
+                           get16(packet.bytes, headers.payload + 2) == server_port;
+    return to_server ? std::optional(headers) : std::nullopt;
 }
 
 }  // namespace
@@ -75,10 +76,10 @@ bool dhcp_server::takes(const packet& packet) const {
 void dhcp_server::receive(const packet& packet) {
     if (is_request_for(packet, cfg_.router))
         return sends_(arp_answer(packet, cfg_.router, cfg_.mac));
-    const auto of = find_message(packet);
-    if (!of || !is_whole(packet, *of)) return;
+    const auto headers = find_message(packet);
+    if (!headers || !is_whole(packet, *headers)) return;
     const auto message = std::span(packet.bytes)
-                             .subspan(of->payload, of->end - of->payload)
+                             .subspan(headers->payload, headers->end - headers->payload)
                              .subspan(header_bytes::udp);
     if (message.size() < place::options || message[place::operation] != boot_request ||
         (get32(message, 0) & 0x00ff'ff00) != ethernet_kind ||
@@ -149,13 +150,13 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind
     const bool wants_broadcast = (get16(message, place::flags) & broadcast) != 0;
     const bool to_all = message_kind == kind::refuse || (own == 0 && wants_broadcast);
     const auto options = options_of(message_kind, with_address);
-    ethernet::mac_address to;
-    std::copy_n(message.begin() + place::mac, to.size(), to.begin());
-    if (to_all) to.fill(0xff);
+    ethernet::mac_address destination;
+    std::copy_n(message.begin() + place::mac, destination.size(), destination.begin());
+    if (to_all) destination.fill(0xff);
 
     auto made =
-        new_ipv4_packet({.to = to,
-                         .from = cfg_.mac,
+        new_ipv4_packet({.destination_mac = destination,
+                         .source_mac = cfg_.mac,
                          .destination = to_all     ? everyone
                                         : own != 0 ? own
                                                    : cfg_.address,

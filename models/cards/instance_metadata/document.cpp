@@ -89,14 +89,15 @@ document interface_of(const instance& about, const std::string& host) {
 }
 
 /// Returns the value at `path`, or a list of the entries of that folder.
-std::optional<std::string> find_below(const document& in, std::string_view path) {
+std::optional<std::string> find_below(const document& values, std::string_view path) {
     while (path.ends_with('/')) path.remove_suffix(1);
-    if (const auto leaf = in.find(path); leaf != in.end()) return leaf->second;
+    if (const auto leaf = values.find(path); leaf != values.end()) return leaf->second;
     const std::string folder = path.empty() ? "" : std::string(path) + "/";
     std::string list;
     std::string_view last;
-    for (auto at = in.lower_bound(folder); at != in.end() && at->first.starts_with(folder); ++at) {
-        const auto rest = std::string_view(at->first).substr(folder.size());
+    for (auto place = values.lower_bound(folder);
+         place != values.end() && place->first.starts_with(folder); ++place) {
+        const auto rest = std::string_view(place->first).substr(folder.size());
         const auto name = rest.substr(0, rest.find('/') + 1);  // empty for a leaf: npos + 1 is 0
         const auto entry = name.empty() ? rest : name;
         if (entry == last) continue;
@@ -156,13 +157,13 @@ document document_of(const instance& about) {
     return all;
 }
 
-std::optional<std::string> find(const document& in, std::string_view path) {
+std::optional<std::string> find(const document& values, std::string_view path) {
     while (path.starts_with('/')) path.remove_prefix(1);
     if (path.empty()) return fmt::format("{}", fmt::join(versions, "\n"));
     const auto version = path.substr(0, path.find('/'));
     if (std::ranges::find(versions, version) == versions.end()) return std::nullopt;
     path.remove_prefix(std::min(path.size(), version.size() + 1));
-    return find_below(in, path);
+    return find_below(values, path);
 }
 
 }  // namespace trn::metadata

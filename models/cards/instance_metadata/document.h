@@ -34,6 +34,6 @@ document document_of(const instance& about);
 
 /// Value at a path of the service ("/latest/meta-data/ami-id"), or the entries of a folder, one per
 /// line; nothing if the path does not exist.
-std::optional<std::string> find(const document& in, std::string_view path);
+std::optional<std::string> find(const document& values, std::string_view path);
 
 }  // namespace trn::metadata

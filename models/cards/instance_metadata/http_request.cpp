@@ -70,8 +70,8 @@ std::string_view without_empty_lines(std::string_view text) {
 
 std::size_t end_of_head(std::string_view text) {
     constexpr std::string_view empty_line = "\r\n\r\n";
-    const auto at = text.find(empty_line);
-    return at == std::string_view::npos ? at : at + empty_line.size();
+    const auto end = text.find(empty_line);
+    return end == std::string_view::npos ? end : end + empty_line.size();
 }
 
 std::optional<http_request> parse_request(std::string_view head) {

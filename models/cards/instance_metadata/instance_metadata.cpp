@@ -50,8 +50,8 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
                .seed = seed_for(this->name())}),
       service_(
           {.mac = own_mac, .address = address, .seed = seed_for(this->name())},
-          [this](const tcp_service::client& from, std::string_view request) {
-              return server_.answer(from, request);
+          [this](const tcp_service::client& client, std::string_view request) {
+              return server_.answer(client, request);
           },
           [this](std::unique_ptr<packet> packet) { send(std::move(packet)); }),
       dhcp_({.mac = router_mac,
@@ -72,8 +72,8 @@ std::uint32_t instance_metadata::card_address() const {
     return subnet + first + static_cast<std::uint32_t>(cfg_.serial % count);
 }
 
-void instance_metadata::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
-    if (at.index() == net.index()) return card.send(payload, delay);
+void instance_metadata::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (local.index() == net.index()) return card.send(payload, delay);
     auto* const carrier = payload.get_extension<ethernet::packet_carrier>();
     if (carrier == nullptr || carrier->carried == nullptr ||
         !(service_.takes(*carrier->carried) || dhcp_.takes(*carrier->carried)))

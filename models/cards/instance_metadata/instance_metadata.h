@@ -61,7 +61,7 @@ private:
         std::unique_ptr<ethernet::packet> bytes;
     };
 
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void take(std::unique_ptr<ethernet::packet> packet, const sc_core::sc_time& arrived);
     void send(std::unique_ptr<ethernet::packet> packet);
     void run();

@@ -55,13 +55,13 @@ std::uint32_t seconds_in(std::string_view text) {
 
 }  // namespace
 
-std::optional<tcp_service::reply> metadata_server::answer(const tcp_service::client& from,
+std::optional<tcp_service::reply> metadata_server::answer(const tcp_service::client& client,
                                                           std::string_view request) {
     request = without_empty_lines(request);
     const auto end = end_of_head(request);
     if (end == std::string_view::npos) return std::nullopt;
     const auto parsed = parse_request(request.substr(0, end));
-    const auto made = parsed ? respond(from, *parsed) : response{.status = 400};
+    const auto made = parsed ? respond(client, *parsed) : response{.status = 400};
     ++counters_.requests;
     counters_.refused += made.status != 200;
     const bool has_body = !parsed || parsed->method != "HEAD";
@@ -73,7 +73,7 @@ std::optional<tcp_service::reply> metadata_server::answer(const tcp_service::cli
         made.hop_limit};
 }
 
-metadata_server::response metadata_server::respond(const tcp_service::client& from,
+metadata_server::response metadata_server::respond(const tcp_service::client& client,
                                                    const http_request& request) {
     if (!available_) return {.status = 503};
     const bool is_put = request.method == "PUT";
@@ -82,8 +82,8 @@ metadata_server::response metadata_server::respond(const tcp_service::client& fr
     if (is_put) return open_session(request);
     if (!may_read(request)) return {.status = 401};
     instance about = cfg_.about;
-    about.mac = mac_text(from.mac);
-    about.address = address_text(from.address);
+    about.mac = mac_text(client.mac);
+    about.address = address_text(client.address);
     auto found = find(document_of(about), request.path);
     if (!found) return {.status = 404};
     return {.body = std::move(*found)};

@@ -31,11 +31,11 @@ public:
     explicit metadata_server(const config& cfg) : cfg_(cfg), sessions_(cfg.seed) {}
 
     /// Answers a request; nothing if the request is not complete.
-    std::optional<tcp_service::reply> answer(const tcp_service::client& from,
+    std::optional<tcp_service::reply> answer(const tcp_service::client& client,
                                              std::string_view request);
     const counts& counters() const { return counters_; }
     /// If false, the service answers 503 to each request.
-    void set_available(bool to) { available_ = to; }
+    void set_available(bool available) { available_ = available; }
 
 private:
     struct response {
@@ -45,7 +45,7 @@ private:
         std::uint8_t hop_limit = tcp_service::hop_limit;
     };
 
-    response respond(const tcp_service::client& from, const http_request& request);
+    response respond(const tcp_service::client& client, const http_request& request);
     response open_session(const http_request& request);
     bool may_read(const http_request& request) const;
 

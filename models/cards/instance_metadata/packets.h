@@ -11,13 +11,13 @@
 namespace trn::metadata {
 
 /// A packet of zeros with both MAC addresses and the type.
-std::unique_ptr<ethernet::packet> new_packet(const ethernet::mac_address& to,
-                                             const ethernet::mac_address& from, std::uint16_t type,
-                                             std::size_t bytes);
+std::unique_ptr<ethernet::packet> new_packet(const ethernet::mac_address& destination,
+                                             const ethernet::mac_address& source,
+                                             std::uint16_t type, std::size_t bytes);
 
 /// Fields of an Ethernet header and of an IPv4 header without options (RFC 791).
 struct ipv4_header {
-    ethernet::mac_address to{}, from{};
+    ethernet::mac_address destination_mac{}, source_mac{};
     std::uint32_t destination = 0, source = 0;
     std::uint8_t protocol = 0;
     std::uint8_t hops = 64;
@@ -33,7 +33,7 @@ std::unique_ptr<ethernet::packet> new_ipv4_packet(const ipv4_header& header,
 void write_checksums(ethernet::packet& packet);
 
 /// Whether a received packet has correct checksums and UDP length. A UDP checksum of 0 means none
-/// (RFC 768). Precondition: `of` are the packet's headers: IPv4, and TCP or UDP, all complete.
-bool is_whole(const ethernet::packet& packet, const ip::headers& of);
+/// (RFC 768). Precondition: `headers` are the packet's headers: IPv4, and TCP or UDP, all complete.
+bool is_whole(const ethernet::packet& packet, const ip::headers& headers);
 
 }  // namespace trn::metadata

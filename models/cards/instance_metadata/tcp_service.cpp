@@ -31,15 +31,16 @@ constexpr unsigned max_doublings = 8;        // 51 s
 /// The peer's maximum segment size (RFC 9293 3.7.1); 0 if the option is absent.
 std::size_t max_segment_in(std::span<const std::uint8_t> options) {
     constexpr std::uint8_t end = 0, padding = 1, max_segment = 2;
-    for (std::size_t at = 0; at < options.size() && options[at] != end;) {
-        if (options[at] == padding) {
-            ++at;
+    for (std::size_t offset = 0; offset < options.size() && options[offset] != end;) {
+        if (options[offset] == padding) {
+            ++offset;
             continue;
         }
-        if (at + 1 >= options.size() || options[at + 1] < 2) return 0;
-        if (options[at] == max_segment && options[at + 1] == 4 && at + 4 <= options.size())
-            return get16(options, at + 2);
-        at += options[at + 1];
+        if (offset + 1 >= options.size() || options[offset + 1] < 2) return 0;
+        if (options[offset] == max_segment && options[offset + 1] == 4 &&
+            offset + 4 <= options.size())
+            return get16(options, offset + 2);
+        offset += options[offset + 1];
     }
     return 0;
 }
@@ -53,22 +54,24 @@ tcp_service::tcp_service(const config& cfg, responder answers, sender sends)
 
 bool tcp_service::takes(const packet& packet) const {
     if (is_request_for(packet, cfg_.address)) return true;
-    const auto of = ip::find_headers(packet.bytes);
-    return of.version == ip::network::ipv4 && get32(packet.bytes, of.addresses + 4) == cfg_.address;
+    const auto headers = ip::find_headers(packet.bytes);
+    return headers.version == ip::network::ipv4 &&
+           get32(packet.bytes, headers.addresses + 4) == cfg_.address;
 }
 
 void tcp_service::receive(const packet& packet) {
     if (is_request_for(packet, cfg_.address))
         return sends_(arp_answer(packet, cfg_.address, cfg_.mac));
-    const auto of = ip::find_headers(packet.bytes);
+    const auto headers = ip::find_headers(packet.bytes);
     const std::span<const std::uint8_t> bytes(packet.bytes);
-    if (!of.carries(protocols::tcp) || !of.has(header_bytes::tcp) || !is_whole(packet, of) ||
-        ethernet::is_group(packet.source()))
+    if (!headers.carries(protocols::tcp) || !headers.has(header_bytes::tcp) ||
+        !is_whole(packet, headers) || ethernet::is_group(packet.source()))
         return;
-    const auto tcp = bytes.subspan(of.payload, of.end - of.payload);
+    const auto tcp = bytes.subspan(headers.payload, headers.end - headers.payload);
     const std::size_t length = (tcp[12] >> 4) * std::size_t{4};
     if (length < header_bytes::tcp || length > tcp.size()) return;
-    const peer from{{packet.source(), get32(bytes, of.addresses)}, get16(tcp, 0), get16(tcp, 2)};
+    const peer remote{
+        {packet.source(), get32(bytes, headers.addresses)}, get16(tcp, 0), get16(tcp, 2)};
     const segment got{
         .sequence = get32(tcp, 4),
         .acknowledged = get32(tcp, 8),
@@ -76,24 +79,24 @@ void tcp_service::receive(const packet& packet) {
         .window = get16(tcp, 14),
         .max_segment = max_segment_in(tcp.subspan(header_bytes::tcp, length - header_bytes::tcp)),
         .text = {reinterpret_cast<const char*>(tcp.data()) + length, tcp.size() - length}};
-    if (from.service != cfg_.port) return refuse(from, got);
-    receive_segment(from, got);
+    if (remote.service != cfg_.port) return refuse(remote, got);
+    receive_segment(remote, got);
 }
 
-void tcp_service::send(const peer& to, const segment& segment, std::uint8_t hops) {
+void tcp_service::send(const peer& remote, const segment& segment, std::uint8_t hops) {
     constexpr std::size_t option = 4;
     const std::size_t header = header_bytes::tcp + (segment.max_segment != 0 ? option : 0);
-    auto made = new_ipv4_packet({.to = to.host.mac,
-                                 .from = cfg_.mac,
-                                 .destination = to.host.address,
+    auto made = new_ipv4_packet({.destination_mac = remote.host.mac,
+                                 .source_mac = cfg_.mac,
+                                 .destination = remote.host.address,
                                  .source = cfg_.address,
                                  .protocol = protocols::tcp,
                                  .hops = hops,
                                  .may_be_fragmented = false},
                                 header + segment.text.size());
     const auto tcp = std::span(made->bytes).subspan(ipv4_payload);
-    put16(tcp, 0, to.service);
-    put16(tcp, 2, to.port);
+    put16(tcp, 0, remote.service);
+    put16(tcp, 2, remote.port);
     put32(tcp, 4, segment.sequence);
     put32(tcp, 8, segment.acknowledged);
     tcp[12] = static_cast<std::uint8_t>(header / 4 << 4);
@@ -115,66 +118,67 @@ std::uint32_t tcp_service::segment::length() const {
 
 /// Responds to a segment without a connection, or with an acknowledgement that none has asked for
 /// (RFC 9293 3.10.7.1).
-void tcp_service::refuse(const peer& to, const segment& got) {
+void tcp_service::refuse(const peer& remote, const segment& got) {
     if (got.has(rst)) return;
     const bool answers = got.has(ack);
-    send(to, {.sequence = answers ? got.acknowledged : 0,
-              .acknowledged = answers ? 0 : got.sequence + got.length(),
-              .flags = static_cast<std::uint8_t>(answers ? rst : rst | ack)});
+    send(remote, {.sequence = answers ? got.acknowledged : 0,
+                  .acknowledged = answers ? 0 : got.sequence + got.length(),
+                  .flags = static_cast<std::uint8_t>(answers ? rst : rst | ack)});
 }
 
-void tcp_service::acknowledge(const peer& to, const connection& of) {
-    send(to, {.sequence = of.initial + of.sent, .acknowledged = of.expected, .flags = ack});
+void tcp_service::acknowledge(const peer& remote, const connection& state) {
+    send(remote,
+         {.sequence = state.initial + state.sent, .acknowledged = state.expected, .flags = ack});
 }
 
-void tcp_service::receive_segment(const peer& from, const segment& got) {
-    const auto known = connections_.find(from);
-    if (known != connections_.end()) return receive_known(from, known->second, got);
-    if (got.has(syn)) return open(from, got);
-    refuse(from, got);
+void tcp_service::receive_segment(const peer& remote, const segment& got) {
+    const auto known = connections_.find(remote);
+    if (known != connections_.end()) return receive_known(remote, known->second, got);
+    if (got.has(syn)) return open(remote, got);
+    refuse(remote, got);
 }
 
 /// Whether the segment has a sequence number that the service expects (RFC 9293 3.10.7.4, first).
-bool tcp_service::is_in_window(const connection& of, const segment& got) {
-    const std::uint32_t first = got.sequence - of.expected, length = got.length();
+bool tcp_service::is_in_window(const connection& state, const segment& got) {
+    const std::uint32_t first = got.sequence - state.expected, length = got.length();
     return first < window || (length != 0 && first + length - 1 < window);
 }
 
 /// In the order of RFC 9293 3.10.7.4. The peer is told what is expected if its segment is not: a
 /// probe of a peer that keeps its connection alive, or a SYN or RST that may be forged (RFC 5961).
-void tcp_service::receive_known(const peer& from, connection& of, const segment& got) {
+void tcp_service::receive_known(const peer& remote, connection& state, const segment& got) {
     const bool repeats_opening =
-        got.has(syn) && !got.has(rst) && !of.is_open() && got.sequence + 1 == of.expected;
+        got.has(syn) && !got.has(rst) && !state.is_open() && got.sequence + 1 == state.expected;
     if (repeats_opening) {
-        of.next = 0;  // the SYN+ACK was lost
-        return transmit(from, of);
+        state.next = 0;  // the SYN+ACK was lost
+        return transmit(remote, state);
     }
-    if (!is_in_window(of, got)) {
-        if (!got.has(rst)) acknowledge(from, of);
+    if (!is_in_window(state, got)) {
+        if (!got.has(rst)) acknowledge(remote, state);
         return;
     }
     if (got.has(rst)) {
-        if (got.sequence != of.expected) return acknowledge(from, of);
-        connections_.erase(from);
+        if (got.sequence != state.expected) return acknowledge(remote, state);
+        connections_.erase(remote);
         return;
     }
     if (got.has(syn)) {
-        if (of.is_open()) return acknowledge(from, of);
-        connections_.erase(from);  // the service listens again
+        if (state.is_open()) return acknowledge(remote, state);
+        connections_.erase(remote);  // the service listens again
         return;
     }
     if (!got.has(ack)) return;
-    const std::uint32_t acknowledged = got.acknowledged - of.initial;
-    if (!of.is_open() && acknowledged != 1) return refuse(from, got);
-    if (acknowledged > of.sent) return acknowledge(from, of);  // also one before the SYN
-    take_acknowledgement(of, got);
-    take_text(from, of, got);
+    const std::uint32_t acknowledged = got.acknowledged - state.initial;
+    if (!state.is_open() && acknowledged != 1) return refuse(remote, got);
+    if (acknowledged > state.sent) return acknowledge(remote, state);  // also one before the SYN
+    take_acknowledgement(state, got);
+    take_text(remote, state, got);
 }
 
-void tcp_service::open(const peer& from, const segment& got) {
-    if (got.has(rst | ack)) return refuse(from, got);
+void tcp_service::open(const peer& remote, const segment& got) {
+    if (got.has(rst | ack)) return refuse(remote, got);
     if (connections_.size() >= max_connections) drop_oldest();
-    connection& made = connections_[from];
+    connection& made = connections_[remote];
     made.age = ++opened_;
     made.initial = static_cast<std::uint32_t>(mix_bits(cfg_.seed + opened_));
     made.expected = got.sequence + 1;
@@ -182,7 +186,7 @@ void tcp_service::open(const peer& from, const segment& got) {
     made.window_sequence = got.sequence;
     made.max_segment = std::clamp(got.max_segment == 0 ? default_max_segment : got.max_segment,
                                   min_max_segment, own_max_segment);
-    transmit(from, made);
+    transmit(remote, made);
 }
 
 void tcp_service::drop_oldest() {
@@ -191,119 +195,122 @@ void tcp_service::drop_oldest() {
 }
 
 /// A peer that acknowledges probes of its window of 0 keeps its connection (RFC 9293 3.8.6.1).
-void tcp_service::take_acknowledgement(connection& of, const segment& got) const {
-    const std::uint32_t acknowledged = got.acknowledged - of.initial;
-    if (acknowledged < of.acknowledged) return;
-    const auto age = static_cast<std::int32_t>(got.sequence - of.window_sequence);
-    const bool opens = of.window == 0 && got.window != 0;
+void tcp_service::take_acknowledgement(connection& state, const segment& got) const {
+    const std::uint32_t acknowledged = got.acknowledged - state.initial;
+    if (acknowledged < state.acknowledged) return;
+    const auto age = static_cast<std::int32_t>(got.sequence - state.window_sequence);
+    const bool opens = state.window == 0 && got.window != 0;
     if (age >= 0) {
-        of.window = got.window;
-        of.window_sequence = got.sequence;
+        state.window = got.window;
+        state.window_sequence = got.sequence;
     }
-    if (of.window == 0) of.tries = 0;
+    if (state.window == 0) state.tries = 0;
     if (opens && age >= 0) {
-        of.probes = 0;
-        of.next = acknowledged;  // the byte of the last probe was not taken
+        state.probes = 0;
+        state.next = acknowledged;  // the byte of the last probe was not taken
     }
-    if (acknowledged == of.acknowledged) return;
-    of.acknowledged = acknowledged;
-    of.next = std::max(of.next, acknowledged);
-    of.tries = 0;
-    of.due = sc_core::sc_time_stamp() + timeout_of(of);
+    if (acknowledged == state.acknowledged) return;
+    state.acknowledged = acknowledged;
+    state.next = std::max(state.next, acknowledged);
+    state.tries = 0;
+    state.due = sc_core::sc_time_stamp() + timeout_of(state);
 }
 
 /// Receives text. Text after the first request of a connection is acknowledged, but ignored.
-void tcp_service::take_text(const peer& from, connection& of, const segment& got) {
-    const std::uint32_t known = of.expected - got.sequence;  // number of repeated bytes
+void tcp_service::take_text(const peer& remote, connection& state, const segment& got) {
+    const std::uint32_t known = state.expected - got.sequence;  // number of repeated bytes
     const bool in_order = known <= got.text.size();
     const bool wants_answer = !got.text.empty() || got.has(fin);
     if (in_order) {
         const auto fresh = got.text.substr(known);
-        of.expected += static_cast<std::uint32_t>(fresh.size());
-        if (!of.answer) of.request.append(fresh.substr(0, max_request - of.request.size()));
-        if (got.has(fin) && !of.peer_ended) {
-            ++of.expected;
-            of.peer_ended = true;
+        state.expected += static_cast<std::uint32_t>(fresh.size());
+        if (!state.answer)
+            state.request.append(fresh.substr(0, max_request - state.request.size()));
+        if (got.has(fin) && !state.peer_ended) {
+            ++state.expected;
+            state.peer_ended = true;
         }
     }
-    if (!of.answer && wants_answer) of.answer = answers_(from.host, of.request);
-    const bool unanswerable = !of.answer && (of.peer_ended || of.request.size() >= max_request);
-    const bool complete = of.answer && of.peer_ended && of.acknowledged == of.length();
-    const std::uint32_t before = of.next;
-    if (!unanswerable) transmit(from, of);
+    if (!state.answer && wants_answer) state.answer = answers_(remote.host, state.request);
+    const bool unanswerable =
+        !state.answer && (state.peer_ended || state.request.size() >= max_request);
+    const bool complete = state.answer && state.peer_ended && state.acknowledged == state.length();
+    const std::uint32_t before = state.next;
+    if (!unanswerable) transmit(remote, state);
     if (unanswerable)
-        send(from,
-             {.sequence = of.initial + of.sent, .acknowledged = of.expected, .flags = rst | ack});
-    else if (wants_answer && of.next == before)
-        acknowledge(from, of);
-    if (unanswerable || complete) connections_.erase(from);
+        send(remote, {.sequence = state.initial + state.sent,
+                      .acknowledged = state.expected,
+                      .flags = rst | ack});
+    else if (wants_answer && state.next == before)
+        acknowledge(remote, state);
+    if (unanswerable || complete) connections_.erase(remote);
 }
 
 /// Sends as much as fits into the peer's window.
-void tcp_service::transmit(const peer& to, connection& of) {
-    const std::uint32_t before = of.next;
-    if (of.next == 0) {
-        send(to, {.sequence = of.initial,
-                  .acknowledged = of.expected,
-                  .flags = syn | ack,
-                  .max_segment = own_max_segment});
-        of.next = 1;
-    } else if (of.is_open()) {
-        while (of.next < of.length()) {
-            const std::uint32_t sent = transmit_text(to, of);
+void tcp_service::transmit(const peer& remote, connection& state) {
+    const std::uint32_t before = state.next;
+    if (state.next == 0) {
+        send(remote, {.sequence = state.initial,
+                      .acknowledged = state.expected,
+                      .flags = syn | ack,
+                      .max_segment = own_max_segment});
+        state.next = 1;
+    } else if (state.is_open()) {
+        while (state.next < state.length()) {
+            const std::uint32_t sent = transmit_text(remote, state);
             if (sent == 0) break;
-            of.next += sent;
+            state.next += sent;
         }
     }
-    of.sent = std::max(of.sent, of.next);
-    if (of.next != before) of.due = sc_core::sc_time_stamp() + timeout_of(of);
+    state.sent = std::max(state.sent, state.next);
+    if (state.next != before) state.due = sc_core::sc_time_stamp() + timeout_of(state);
 }
 
 /// Sends one segment; returns its length in sequence numbers, 0 if the window is full.
 /// Retransmission probes a window of 0 with one byte.
-std::uint32_t tcp_service::transmit_text(const peer& to, connection& of) {
-    const auto flying = of.next - of.acknowledged;
-    const auto limit = std::max(of.window, 1u);
+std::uint32_t tcp_service::transmit_text(const peer& remote, connection& state) {
+    const auto flying = state.next - state.acknowledged;
+    const auto limit = std::max(state.window, 1u);
     if (flying >= limit) return 0;
-    const std::string_view rest = std::string_view(of.answer->text).substr(of.next - 1);
+    const std::string_view rest = std::string_view(state.answer->text).substr(state.next - 1);
     const auto text =
-        rest.substr(0, std::min<std::size_t>(of.max_segment, std::size_t{limit} - flying));
+        rest.substr(0, std::min<std::size_t>(state.max_segment, std::size_t{limit} - flying));
     const bool last = text.size() == rest.size();
-    send(to,
-         {.sequence = of.initial + of.next,
-          .acknowledged = of.expected,
+    send(remote,
+         {.sequence = state.initial + state.next,
+          .acknowledged = state.expected,
           .flags = static_cast<std::uint8_t>(ack | psh | (last ? fin : 0)),
           .text = text},
-         of.answer->hop_limit);
+         state.answer->hop_limit);
     return static_cast<std::uint32_t>(text.size()) + last;
 }
 
 // --- time ---
 
 /// Intervals of probes double.
-sc_core::sc_time tcp_service::timeout_of(const connection& of) const {
-    return cfg_.retransmit * static_cast<double>(1u << std::min(of.probes, max_doublings));
+sc_core::sc_time tcp_service::timeout_of(const connection& state) const {
+    return cfg_.retransmit * static_cast<double>(1u << std::min(state.probes, max_doublings));
 }
 
 std::optional<sc_core::sc_time> tcp_service::next_timeout() const {
     std::optional<sc_core::sc_time> first;
-    for (const auto& [from, of] : connections_)
-        if (of.waits()) first = first ? std::min(*first, of.due) : of.due;
+    for (const auto& [remote, state] : connections_)
+        if (state.waits()) first = first ? std::min(*first, state.due) : state.due;
     return first;
 }
 
 void tcp_service::time_out() {
     const auto now = sc_core::sc_time_stamp();
     std::erase_if(connections_, [&](const auto& each) {
-        const connection& of = each.second;
-        return of.waits() && of.due <= now && of.tries + 1 >= max_tries;
+        const connection& state = each.second;
+        return state.waits() && state.due <= now && state.tries + 1 >= max_tries;
     });
-    for (auto& [to, of] : connections_) {
-        if (!of.waits() || of.due > now) continue;
-        ++of.tries;
-        if (of.window == 0) ++of.probes;
-        of.next = of.acknowledged;
-        transmit(to, of);
+    for (auto& [remote, state] : connections_) {
+        if (!state.waits() || state.due > now) continue;
+        ++state.tries;
+        if (state.window == 0) ++state.probes;
+        state.next = state.acknowledged;
+        transmit(remote, state);
     }
 }
 
