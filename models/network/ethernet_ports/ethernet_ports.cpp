@@ -24,8 +24,10 @@ bool ethernet_ports::lose() {
 std::vector<accepts_faults::fault> ethernet_ports::faults(const std::string& down) {
     const auto port =
         fault_argument::number("port", 0, std::int64_t(sides_.size()) - 1, "of the module");
-    const auto set_down = [this](bool to) {
-        return [this, to](const fault_values& given) { sides_[given.number("port")]->down = to; };
+    const auto set_down = [this](bool is_down) {
+        return [this, is_down](const fault_values& given) {
+            sides_[given.number("port")]->down = is_down;
+        };
     };
     return {{"loss",
              "packets are lost at random",

@@ -15,30 +15,30 @@ public:
     /// Notified when take() has packets to deliver.
     const sc_core::sc_event& due() const { return due_; }
 
-    /// `when`: absolute arrival time, not in the past.
-    void add(const sc_core::sc_time& when, Packet packet) {
-        in_flight_.push({when, ++sent_, std::move(packet)});
-        due_.notify(in_flight_.top().when - sc_core::sc_time_stamp());
+    /// `time`: absolute arrival time, not in the past.
+    void add(const sc_core::sc_time& time, Packet packet) {
+        in_flight_.push({time, ++sent_, std::move(packet)});
+        due_.notify(in_flight_.top().time - sc_core::sc_time_stamp());
     }
     /// Calls deliver(Packet) for each packet that has arrived.
     template <typename Deliver>
     void take(const Deliver& deliver) {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
-        while (!in_flight_.empty() && in_flight_.top().when <= now) {
+        while (!in_flight_.empty() && in_flight_.top().time <= now) {
             Packet arrived = std::move(in_flight_.top().packet);
             in_flight_.pop();
             deliver(std::move(arrived));
         }
-        if (!in_flight_.empty()) due_.notify(in_flight_.top().when - now);
+        if (!in_flight_.empty()) due_.notify(in_flight_.top().time - now);
     }
 
 private:
     struct item {
-        sc_core::sc_time when;
+        sc_core::sc_time time;
         std::uint64_t number;                      // order of sending
         mutable Packet packet;                     // mutable: moved out of the queue's top
         bool operator<(const item& other) const {  // the earliest arrival is on top
-            return when != other.when ? when > other.when : number > other.number;
+            return time != other.time ? time > other.time : number > other.number;
         }
     };
 

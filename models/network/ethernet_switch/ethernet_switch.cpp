@@ -24,63 +24,65 @@ ethernet_switch::ethernet_switch(sc_core::sc_module_name name, const config& cfg
     dont_initialize();
 }
 
-void ethernet_switch::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void ethernet_switch::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     auto* const carrier = payload.get_extension<ethernet::packet_carrier>();
     if (carrier == nullptr || carrier->carried == nullptr ||
         carrier->carried->bytes.size() < packet::min_bytes)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     auto received = std::move(carrier->carried);
-    auto& from = ports_[at.index()];
+    auto& source = ports_[local.index()];
     ++counters_.packets;
     counters_.bytes += received->bytes.size();
-    const sc_time arrived = from.in.reserve(received->bytes.size() + packet::overhead,
-                                            sc_core::sc_time_stamp() + delay);
-    if (from.down || ports_.lose()) {
+    const sc_time arrived = source.in.reserve(received->bytes.size() + packet::overhead,
+                                              sc_core::sc_time_stamp() + delay);
+    if (source.down || ports_.lose()) {
         ++counters_.lost;
         return;
     }
-    learn(received->source(), at.index());
+    learn(received->source(), local.index());
     const auto known = learned_.find(received->destination());
     if (known != learned_.end()) {
-        if (known->second != at.index()) forward(std::move(received), known->second, arrived);
+        if (known->second != local.index()) forward(std::move(received), known->second, arrived);
         return;
     }
     ++counters_.flooded;
-    for (unsigned to = 0; to < ports_.size(); ++to)
-        if (to != at.index() && port[to].joined())
-            forward(std::make_unique<packet>(*received), to, arrived);
+    for (unsigned output = 0; output < ports_.size(); ++output)
+        if (output != local.index() && port[output].joined())
+            forward(std::make_unique<packet>(*received), output, arrived);
 }
 
-void ethernet_switch::learn(const ethernet::mac_address& address, unsigned from) {
+void ethernet_switch::learn(const ethernet::mac_address& address, unsigned source) {
     if (ethernet::is_group(address)) return;
     const auto known = learned_.find(address);
     if (known != learned_.end())
-        known->second = from;
+        known->second = source;
     else if (learned_.size() < max_addresses)
-        learned_.emplace(address, from);
+        learned_.emplace(address, source);
 }
 
-void ethernet_switch::forward(std::unique_ptr<packet> sent, unsigned to, const sc_time& arrived) {
-    auto& out = ports_[to];
+void ethernet_switch::forward(std::unique_ptr<packet> sent, unsigned output,
+                              const sc_time& arrived) {
+    auto& out = ports_[output];
     const auto bytes = sent->bytes.size();
-    if (out.down || waiting_[to] + bytes > cfg_.buffer) {
+    if (out.down || waiting_[output] + bytes > cfg_.buffer) {
         ++counters_.lost;
         return;
     }
-    waiting_[to] += bytes;
+    waiting_[output] += bytes;
     sc_time arrival = out.out.reserve(bytes + packet::overhead, arrived);
     if (timing() == timing_mode::contended) arrival += cfg_.latency;
-    in_flight_.add(arrival, {to, std::move(sent)});
+    in_flight_.add(arrival, {output, std::move(sent)});
 }
 
 void ethernet_switch::deliver() {
-    in_flight_.take([this](leaving one) {
-        waiting_[one.to] -= one.packet->bytes.size();
-        if (ports_[one.to].down)
+    in_flight_.take([this](leaving departure) {
+        waiting_[departure.output] -= departure.packet->bytes.size();
+        if (ports_[departure.output].down)
             ++counters_.lost;
         else
-            send_carried(port[one.to], ethernet::packet_carrier(std::move(one.packet)));
+            send_carried(port[departure.output],
+                         ethernet::packet_carrier(std::move(departure.packet)));
     });
 }
 

@@ -48,13 +48,13 @@ public:
 
 private:
     struct leaving {
-        unsigned to;  // output port
+        unsigned output;  // port
         std::unique_ptr<ethernet::packet> packet;
     };
 
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    void learn(const ethernet::mac_address& address, unsigned from);
-    void forward(std::unique_ptr<ethernet::packet> packet, unsigned to,
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void learn(const ethernet::mac_address& address, unsigned source);
+    void forward(std::unique_ptr<ethernet::packet> packet, unsigned output,
                  const sc_core::sc_time& arrived);
     void deliver();
 

@@ -29,9 +29,9 @@ struct packet {
     mac_address source() const { return address_at(6); }
 
 private:
-    mac_address address_at(std::size_t at) const {
+    mac_address address_at(std::size_t offset) const {
         mac_address value{};
-        for (std::size_t i = 0; i < value.size(); ++i) value[i] = bytes[at + i];
+        for (std::size_t i = 0; i < value.size(); ++i) value[i] = bytes[offset + i];
         return value;
     }
 };
