@@ -23,10 +23,10 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
       direction_{bandwidth_resource({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}),
                  bandwidth_resource({cfg.bytes_per_second, sc_core::SC_ZERO_TIME})} {
     for (const int die : {0, 1}) {
-        auto& from = die == 0 ? from_die_0 : from_die_1;
-        from.register_b_transport(this, &die_to_die::b_transport, die);
-        from.register_transport_dbg(this, &die_to_die::transport_dbg, die);
-        from.register_get_direct_mem_ptr(this, &die_to_die::get_direct_mem_ptr, die);
+        auto& socket = die == 0 ? from_die_0 : from_die_1;
+        socket.register_b_transport(this, &die_to_die::b_transport, die);
+        socket.register_transport_dbg(this, &die_to_die::transport_dbg, die);
+        socket.register_get_direct_mem_ptr(this, &die_to_die::get_direct_mem_ptr, die);
         toward(static_cast<unsigned>(die))
             .register_invalidate_direct_mem_ptr(this, &die_to_die::invalidate_direct_mem_ptr, die);
         sides_[static_cast<unsigned>(die)].link = this;
@@ -54,9 +54,9 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
 }
 
 sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
-                                  const sc_time& at) {
+                                  const sc_time& start) {
     const unsigned arrives_at = command == tlm::TLM_WRITE_COMMAND ? toward : 1 - toward;
-    sc_time through = link->direction_[arrives_at].reserve(bytes, at);
+    sc_time through = link->direction_[arrives_at].reserve(bytes, start);
     if (link->corrupt_ > 0) {
         --link->corrupt_;
         link->regs_.set(reg::retries, link->regs_.get(reg::retries) + 1);
@@ -65,49 +65,49 @@ sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::
     return through;
 }
 
-void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
+void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& start,
                                const sc_time& until) {
     const unsigned arrives = command == tlm::TLM_WRITE_COMMAND ? toward : 1 - toward;
-    report_transfer(fmt::format("{}.to_die_{}", link->name(), arrives), command, bytes, at, until,
-                    link->direction_[arrives].occupancy(bytes));
+    report_transfer(fmt::format("{}.to_die_{}", link->name(), arrives), command, bytes, start,
+                    until, link->direction_[arrives].occupancy(bytes));
 }
 
-void die_to_die::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {
-    const unsigned to = 1 - static_cast<unsigned>(from);
+void die_to_die::b_transport(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const unsigned target = 1 - static_cast<unsigned>(source);
     if (!up()) {
-        misuse::report(misuse::link_before_training, *this, "to die " + std::to_string(to));
+        misuse::report(misuse::link_before_training, *this, "to die " + std::to_string(target));
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
     const sc_time now = sc_core::sc_time_stamp();
-    const sc_time through = sides_[to].pass(payload.get_command(), payload.get_address(),
-                                            payload.get_data_length(), now + delay);
+    const sc_time through = sides_[target].pass(payload.get_command(), payload.get_address(),
+                                                payload.get_data_length(), now + delay);
     if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
-    toward(to)->b_transport(payload, delay);
+    toward(target)->b_transport(payload, delay);
     // Add the latency of the response last: reservations on the other die begin before it.
     if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
 }
 
-unsigned die_to_die::transport_dbg(int from, tlm::tlm_generic_payload& payload) {
-    return toward(1 - static_cast<unsigned>(from))->transport_dbg(payload);
+unsigned die_to_die::transport_dbg(int source, tlm::tlm_generic_payload& payload) {
+    return toward(1 - static_cast<unsigned>(source))->transport_dbg(payload);
 }
 
-bool die_to_die::get_direct_mem_ptr(int from, tlm::tlm_generic_payload& payload,
+bool die_to_die::get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
-    const unsigned to = 1 - static_cast<unsigned>(from);
+    const unsigned target = 1 - static_cast<unsigned>(source);
     if (!up() && !memory_descriptor::asked(payload)) {
         dmi.allow_none();
         return false;
     }
-    route::add(payload, sides_[to]);
-    const bool granted = toward(to)->get_direct_mem_ptr(payload, dmi);
+    route::add(payload, sides_[target]);
+    const bool granted = toward(target)->get_direct_mem_ptr(payload, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
     return granted;
 }
 
-void die_to_die::invalidate_direct_mem_ptr(int to, sc_dt::uint64 first, sc_dt::uint64 last) {
-    (to == 0 ? from_die_1 : from_die_0)->invalidate_direct_mem_ptr(first, last);
+void die_to_die::invalidate_direct_mem_ptr(int target, sc_dt::uint64 first, sc_dt::uint64 last) {
+    (target == 0 ? from_die_1 : from_die_0)->invalidate_direct_mem_ptr(first, last);
 }
 
 bool die_to_die::up() const {

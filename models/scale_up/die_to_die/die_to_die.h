@@ -60,15 +60,15 @@ private:
         die_to_die* link = nullptr;
         unsigned toward = 0;  // die at the other end
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
-                                 std::uint64_t bytes, const sc_core::sc_time& at) override;
-        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                                 std::uint64_t bytes, const sc_core::sc_time& start) override;
+        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                      const sc_core::sc_time& until) override;
     };
 
-    void b_transport(int from, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(int from, tlm::tlm_generic_payload& payload);
-    bool get_direct_mem_ptr(int from, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void invalidate_direct_mem_ptr(int to, sc_dt::uint64 first, sc_dt::uint64 last);
+    void b_transport(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(int source, tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void invalidate_direct_mem_ptr(int target, sc_dt::uint64 first, sc_dt::uint64 last);
     auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
     std::uint64_t status() const;
     void command(std::uint64_t written);

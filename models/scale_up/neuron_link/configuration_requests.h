@@ -25,8 +25,8 @@ public:
                            sc_core::sc_time timeout, std::function<void(std::uint64_t)> raise)
         : regs_(regs), port_(port), timeout_(timeout), raise_(std::move(raise)) {}
 
-    /// Handles a write of CONFIG_COMMAND of port `at`.
-    void start(unsigned at, const register_access& access);
+    /// Handles a write of CONFIG_COMMAND of a port.
+    void start(unsigned port, const register_access& access);
     /// Call at each notification of answered().
     void finish();
     void forget() { pending_ = {}; }
@@ -37,12 +37,12 @@ public:
 private:
     /// A request in progress: when it ends, and its result.
     struct pending {
-        sc_core::sc_time at;
+        sc_core::sc_time end;
         std::uint32_t data;
         std::uint8_t error;
     };
 
-    pending send(unsigned at, std::uint64_t command);
+    pending send(unsigned port, std::uint64_t command);
     void schedule();
 
     register_bank& regs_;

@@ -25,17 +25,19 @@ fabric_identity::fabric_identity(const sc_core::sc_object& owner, unsigned ports
     using identity::reg;
     bank_.view(reg::kind,
                [](unsigned, unsigned) -> std::uint64_t { return identity::kind::what_chip; });
-    const auto show = [this, &own](reg which, link_reg source) {
-        bank_.view(which, [&own, source](unsigned, unsigned) { return own.get(source); });
+    const auto show = [this, &own](reg target, link_reg source) {
+        bank_.view(target, [&own, source](unsigned, unsigned) { return own.get(source); });
     };
     show(reg::serial_lo, link_reg::own_serial_lo);
     show(reg::serial_hi, link_reg::own_serial_hi);
     show(reg::id, link_reg::own_id);
     show(reg::state, link_reg::own_state);
-    bank_.view(reg::distances,
-               [&own](unsigned, unsigned at) { return own.get(link_reg::own_distances, at); });
-    bank_.view(reg::port,
-               [ports](unsigned at, unsigned) { return identity::port::count.set(at, ports); });
+    bank_.view(reg::distances, [&own](unsigned, unsigned index) {
+        return own.get(link_reg::own_distances, index);
+    });
+    bank_.view(reg::port, [ports](unsigned instance, unsigned) {
+        return identity::port::count.set(instance, ports);
+    });
     bank_.on_write(reg::notice, [raise = std::move(raise)](register_access& a) {
         raise(neuron_link_regs::irq_status::notice.set(0, std::uint64_t{1} << a.instance));
     });
@@ -44,17 +46,17 @@ fabric_identity::fabric_identity(const sc_core::sc_object& owner, unsigned ports
     });
 }
 
-void fabric_identity::answer(unsigned at, tlm::tlm_generic_payload& payload,
+void fabric_identity::answer(unsigned port, tlm::tlm_generic_payload& payload,
                              sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    payload.set_address(at * stride + address % stride);
+    payload.set_address(port * stride + address % stride);
     bank_.access(payload, delay);
     payload.set_address(address);
 }
 
-void fabric_identity::answer_garbage(unsigned at, tlm::tlm_generic_payload& payload,
+void fabric_identity::answer_garbage(unsigned port, tlm::tlm_generic_payload& payload,
                                      sc_core::sc_time& delay) {
-    answer(at, payload, delay);
+    answer(port, payload, delay);
     if (!payload.is_read()) return;
     if (!garbage_) garbage_ = std::make_unique<std::mt19937_64>(seed_for(owner_.name()));
     std::generate_n(payload.get_data_ptr(), payload.get_data_length(),

@@ -21,10 +21,10 @@ public:
     fabric_identity(const sc_core::sc_object& owner, unsigned ports, register_bank& own,
                     std::function<void(std::uint64_t)> raise);
 
-    /// Answers a configuration request of the partner at port `at`.
-    void answer(unsigned at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    /// Answers a configuration request of the partner at a port.
+    void answer(unsigned port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     /// Answers a read with random data, as a fault.
-    void answer_garbage(unsigned at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    void answer_garbage(unsigned port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
 private:
     const sc_core::sc_object& owner_;

@@ -74,7 +74,7 @@ neuron_link::step neuron_link::toward(unsigned id, std::uint64_t axi_address, un
     if (hops >= cfg_.hop_limit) return {.refused = cause::hop_limit};
     const auto way = route_to(id);
     if (!way) return {.refused = cause::no_route};
-    if (!port[*way].up()) return {.refused = cause::link_down, .to = *way};
+    if (!port[*way].up()) return {.refused = cause::link_down, .destination = *way};
     return {cause::none, *way, fabric::address_of(id, axi_address, hops + 1)};
 }
 
@@ -83,10 +83,10 @@ neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t add
     if (regs::window::valid.get(leads) == 0) return {.refused = cause::no_neighbour};
     if (regs::window::by_id.get(leads) != 0)
         return toward(static_cast<unsigned>(leads) & (fabric::ids - 1), address, 0);
-    const auto to = static_cast<unsigned>(regs::window::port.get(leads));
-    if (!port[to].joined()) return {.refused = cause::no_neighbour};
-    if (!port[to].up()) return {.refused = cause::link_down, .to = to};
-    return {cause::none, to, address};  // the address that the partner receives
+    const auto output = static_cast<unsigned>(regs::window::port.get(leads));
+    if (!port[output].joined()) return {.refused = cause::no_neighbour};
+    if (!port[output].up()) return {.refused = cause::link_down, .destination = output};
+    return {cause::none, output, address};  // the address that the partner receives
 }
 
 /// Whether an access stays inside the AXI space of a chip (both dies), outside of the host's
@@ -138,12 +138,12 @@ void neuron_link::refuse(unsigned source, cause why, tlm::tlm_generic_payload& p
             return misuse::not_of_the_neighbour;
         }
     };
-    const auto from = source < ports ? fmt::format("port {}", source)
-                      : source < from_fabric
-                          ? fmt::format("window {}", source - from_window)
-                          : fmt::format("fabric window {}", source - from_fabric);
+    const auto origin = source < ports ? fmt::format("port {}", source)
+                        : source < from_fabric
+                            ? fmt::format("window {}", source - from_window)
+                            : fmt::format("fabric window {}", source - from_fabric);
     note_error(source, why, payload.get_address());
-    misuse::report(rule(), *this, fmt::format("{:#x} from {}", payload.get_address(), from));
+    misuse::report(rule(), *this, fmt::format("{:#x} from {}", payload.get_address(), origin));
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -151,16 +151,16 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, payload.get_data_length());
     if (go.refused != cause::none) return refuse(source, go.refused, payload);
-    if (source < ports && go.to != to_chip)
+    if (source < ports && go.destination != to_chip)
         transit_.pass(payload.get_command(), address, payload.get_data_length(),
                       sc_core::sc_time_stamp() + delay);
     const sc_time start = delay;
     delay += cfg_.latency;
     payload.set_address(go.address);
-    if (go.to == to_chip)
+    if (go.destination == to_chip)
         die_of(go.address)->b_transport(payload, delay);
     else
-        port[go.to].send(payload, delay);
+        port[go.destination].send(payload, delay);
     payload.set_address(address);
     if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
     if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
@@ -179,8 +179,8 @@ unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
     const step go = next(source, address, payload.get_data_length());
     if (go.refused != cause::none) return 0;
     payload.set_address(go.address);
-    const unsigned done =
-        go.to == to_chip ? die_of(go.address)->transport_dbg(payload) : port[go.to].peek(payload);
+    const unsigned done = go.destination == to_chip ? die_of(go.address)->transport_dbg(payload)
+                                                    : port[go.destination].peek(payload);
     payload.set_address(address);
     return done;
 }
@@ -190,11 +190,12 @@ bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& pay
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, 1);
     if (go.refused != cause::none) return refuse_pointer_to(source, payload, dmi);
-    if (source < ports && go.to != to_chip) route::add(payload, transit_);
-    asked_[go.to] = static_cast<std::uint16_t>(asked_[go.to] | 1u << source);
+    if (source < ports && go.destination != to_chip) route::add(payload, transit_);
+    asked_[go.destination] = static_cast<std::uint16_t>(asked_[go.destination] | 1u << source);
     payload.set_address(go.address);
-    const bool granted = go.to == to_chip ? die_of(go.address)->get_direct_mem_ptr(payload, dmi)
-                                          : port[go.to].ask_for_pointer(payload, dmi);
+    const bool granted = go.destination == to_chip
+                             ? die_of(go.address)->get_direct_mem_ptr(payload, dmi)
+                             : port[go.destination].ask_for_pointer(payload, dmi);
     payload.set_address(address);
 
     // Limits the pointer to one chip's AXI space, and translates its range to the requester's
@@ -219,11 +220,11 @@ bool neuron_link::refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& p
     return refuse_pointer(payload, dmi);
 }
 
-/// Revokes the DMI pointers to `to`, and refusals, from all sources that have some. Each source is
-/// notified at most once, so that the recursion ends in a ring of chips.
-void neuron_link::revoke(unsigned to) {
-    const unsigned asked = asked_[to];
-    asked_[to] = 0;
+/// Revokes the DMI pointers to `destination`, and refusals, from all sources that have some. Each
+/// source is notified at most once, so that the recursion ends in a ring of chips.
+void neuron_link::revoke(unsigned destination) {
+    const unsigned asked = asked_[destination];
+    asked_[destination] = 0;
     constexpr std::uint64_t last = ~std::uint64_t{0};
     for (unsigned source = 0; source < sources; ++source) {
         if ((asked >> source & 1) == 0) continue;
@@ -251,7 +252,7 @@ void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
     if (first <= fabric::axi_mask) revoke(to_chip);
 }
 
-void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void neuron_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* tlp = payload.get_extension<pcie::tlp>();
     const bool configures = tlp != nullptr && tlp->to == pcie::tlp::space::config;
     const bool good = behaviour_ == behaviour::good;
@@ -259,24 +260,24 @@ void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time&
     // the requester.
     if (behaviour_ == behaviour::mute || (!good && !configures))
         return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (!good) return identity_.answer_garbage(at.index(), payload, delay);
-    if (configures) return identity_.answer(at.index(), payload, delay);
-    pass(at.index(), payload, delay);
+    if (!good) return identity_.answer_garbage(local.index(), payload, delay);
+    if (configures) return identity_.answer(local.index(), payload, delay);
+    pass(local.index(), payload, delay);
 }
-unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
-    return behaviour_ == behaviour::good ? peek(at.index(), payload) : 0;
+unsigned neuron_link::peeked(plug& local, tlm::tlm_generic_payload& payload) {
+    return behaviour_ == behaviour::good ? peek(local.index(), payload) : 0;
 }
-bool neuron_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
+bool neuron_link::asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
-    if (behaviour_ == behaviour::good) return request_pointer(at.index(), payload, dmi);
-    return refuse_pointer_to(at.index(), payload, dmi);
+    if (behaviour_ == behaviour::good) return request_pointer(local.index(), payload, dmi);
+    return refuse_pointer_to(local.index(), payload, dmi);
 }
-void neuron_link::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
-    revoke(at.index());
+void neuron_link::pointers_revoked(plug& local, std::uint64_t, std::uint64_t) {
+    revoke(local.index());
 }
-void neuron_link::link_changed(plug& at) {
-    revoke(at.index());
-    raise(regs::irq_status::changed.set(0, std::uint64_t{1} << at.index()));
+void neuron_link::link_changed(plug& local) {
+    revoke(local.index());
+    raise(regs::irq_status::changed.set(0, std::uint64_t{1} << local.index()));
 }
 
 // --- Registers
@@ -287,7 +288,7 @@ void neuron_link::set_default_windows() {
 }
 
 void neuron_link::forget() {
-    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+    for (unsigned destination = 0; destination <= to_chip; ++destination) revoke(destination);
     for (auto& each : port)
         if (auto* link = each.link()) {
             link->lose();
@@ -311,7 +312,7 @@ void neuron_link::make_registers() {
     // A changed table or place revokes pointers, since they may lead to other chips now.
     const auto reroute = [this](register_access& a) {
         if (a.value == a.old) return;
-        for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+        for (unsigned destination = 0; destination <= to_chip; ++destination) revoke(destination);
     };
     regs_.on_write(reg::own_id, [this, reroute](register_access& a) {
         reroute(a);
@@ -330,12 +331,12 @@ void neuron_link::make_registers() {
     regs_.on_write(reg::route_chip, reroute);
 
     regs_.on_write(reg::port_control, [this](register_access& a) { command(a.index, a.written); });
-    regs_.view(reg::port_status, [this](unsigned, unsigned at) { return status_of(at); });
-    regs_.view(reg::port_errors, [this](unsigned, unsigned at) { return errors_of(at); });
-    const auto counted = [this](std::uint64_t link_end::counters::*which, unsigned shift) {
-        return [this, which, shift](unsigned, unsigned at) -> std::uint64_t {
-            const auto* link = port[at].link();
-            return link == nullptr ? 0 : link->count().*which >> shift & 0xffff'ffff;
+    regs_.view(reg::port_status, [this](unsigned, unsigned index) { return status_of(index); });
+    regs_.view(reg::port_errors, [this](unsigned, unsigned index) { return errors_of(index); });
+    const auto counted = [this](std::uint64_t link_end::counters::*counter, unsigned shift) {
+        return [this, counter, shift](unsigned, unsigned index) -> std::uint64_t {
+            const auto* link = port[index].link();
+            return link == nullptr ? 0 : link->count().*counter >> shift & 0xffff'ffff;
         };
     };
     regs_.view(reg::port_rollovers, counted(&link_end::counters::rollovers, 0));
@@ -347,8 +348,8 @@ void neuron_link::make_registers() {
                    [this](register_access& a) { requests_.start(a.index, a); });
 }
 
-void neuron_link::command(unsigned at, std::uint64_t written) {
-    auto* link = port[at].link();
+void neuron_link::command(unsigned index, std::uint64_t written) {
+    auto* link = port[index].link();
     if (link == nullptr) return;
     if (regs::port_control::clear_counters.get(written) != 0) link->clear_counters();
     if (regs::port_control::disable.get(written) != 0) return link->disable();
@@ -357,10 +358,10 @@ void neuron_link::command(unsigned at, std::uint64_t written) {
         link->train(static_cast<unsigned>(regs::port_control::speed_limit.get(written)));
 }
 
-std::uint64_t neuron_link::status_of(unsigned at) const {
+std::uint64_t neuron_link::status_of(unsigned index) const {
     using namespace regs::port_status;
-    if (!port[at].joined()) return 0;
-    const auto* link = port[at].link();
+    if (!port[index].joined()) return 0;
+    const auto* link = port[index].link();
     if (link == nullptr)  // joined without a link model: always up
         return present.mask() | up.mask() | state.set(0, state_l0);
     const auto now = link->state();
@@ -374,8 +375,8 @@ std::uint64_t neuron_link::status_of(unsigned at) const {
     return lanes_full.set(value, std::min(full.lanes * full.links, 255u));
 }
 
-std::uint64_t neuron_link::errors_of(unsigned at) const {
-    const auto* link = port[at].link();
+std::uint64_t neuron_link::errors_of(unsigned index) const {
+    const auto* link = port[index].link();
     if (link == nullptr) return 0;
     const auto counted = link->count();
     return regs::port_errors::downs.set(0, std::min<std::uint64_t>(counted.downs, 0xff)) |
@@ -406,11 +407,11 @@ void neuron_link::publish(statistics& out) const {
 
 /// A chip that answers again sends notices, and looks again at partners whose notices it has not
 /// answered.
-void neuron_link::behave(behaviour how) {
+void neuron_link::behave(behaviour wanted) {
     const bool was_good = behaviour_ == behaviour::good;
-    behaviour_ = how;
-    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
-    if (was_good || how != behaviour::good) return;
+    behaviour_ = wanted;
+    for (unsigned destination = 0; destination <= to_chip; ++destination) revoke(destination);
+    if (was_good || wanted != behaviour::good) return;
     std::uint64_t partners = 0;
     for (const auto& each : port)
         if (each.up()) partners |= std::uint64_t{1} << each.index();
@@ -419,8 +420,8 @@ void neuron_link::behave(behaviour how) {
 }
 
 std::vector<accepts_faults::fault> neuron_link::faults() {
-    const auto answer = [this](behaviour how) {
-        return [this, how](const fault_values&) { behave(how); };
+    const auto answer = [this](behaviour wanted) {
+        return [this, wanted](const fault_values&) { behave(wanted); };
     };
     return {{"mute",
              "does not respond to accesses through its ports, until talk",

@@ -93,7 +93,7 @@ private:
     enum class behaviour : std::uint8_t { good, mute, garbage };
     struct step {
         cause refused = cause::none;
-        unsigned to = to_chip;
+        unsigned destination = to_chip;
         std::uint64_t address = 0;  // address at the destination
     };
     /// Counts bytes that this chip forwards, including copies through pointers.
@@ -101,23 +101,24 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t before_power = 0;  // of these, before the last power loss
         const sc_core::sc_object& owner;
-        explicit transit_count(const sc_core::sc_object& of) : owner(of) {}
+        explicit transit_count(const sc_core::sc_object& link) : owner(link) {}
         sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t length,
-                                 const sc_core::sc_time& at) override {
+                                 const sc_core::sc_time& start) override {
             bytes += length;
-            return at;
+            return start;
         }
-        void crossed(tlm::tlm_command, std::uint64_t length, const sc_core::sc_time& at,
+        void crossed(tlm::tlm_command, std::uint64_t length, const sc_core::sc_time& start,
                      const sc_core::sc_time&) override {
-            report_transfer(owner.name(), "transit", length, at, at, sc_core::SC_ZERO_TIME);
+            report_transfer(owner.name(), "transit", length, start, start, sc_core::SC_ZERO_TIME);
         }
     };
     // plug::device
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
-    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    void link_changed(plug& at) override;
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
+                           tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& local) override;
 
     void from_inside(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_from_inside(int source, tlm::tlm_generic_payload& payload);
@@ -136,7 +137,7 @@ private:
     void refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload);
     void note_error(unsigned source, cause why, std::uint64_t address);
     bool refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void revoke(unsigned to);
+    void revoke(unsigned destination);
     tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>& die_of(std::uint64_t address) {
         return axi[axi.size() > 1 ? address >> 47 & 1 : 0];
     }
@@ -144,12 +145,12 @@ private:
     void make_registers();
     void forget();
     void set_default_windows();
-    void command(unsigned at, std::uint64_t written);
+    void command(unsigned index, std::uint64_t written);
     void finish_requests() { requests_.finish(); }
     void send_notices();
-    void behave(behaviour how);
-    std::uint64_t status_of(unsigned at) const;
-    std::uint64_t errors_of(unsigned at) const;
+    void behave(behaviour wanted);
+    std::uint64_t status_of(unsigned index) const;
+    std::uint64_t errors_of(unsigned index) const;
     void raise(std::uint64_t causes);
     void update_irq();
 

@@ -29,8 +29,8 @@ struct part {
     unsigned lanes, ports;
     sc_time latency;
 };
-part part_of(switch_part which) {
-    switch (which) {
+part part_of(switch_part model) {
+    switch (model) {
     case switch_part::lanes160:
         return {160, 20, sc_time(120, sc_core::SC_NS)};
     case switch_part::lanes320:
@@ -89,74 +89,75 @@ unsigned neuron_switch::lanes_used() const {
 
 // --- Crossbar
 
-std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned from) const {
-    if (const auto to = chip_port_[id]; to != unclaimed && to != from) return to;
+std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned source) const {
+    if (const auto output = chip_port_[id]; output != unclaimed && output != source) return output;
     const auto server = std::uint64_t{1} << (id >> 4);
-    for (unsigned to = 0; to < claims_.size(); ++to)
-        if (to != from && (claims_[to].servers & server) != 0) return to;
-    for (unsigned to = 0; to < claims_.size(); ++to)
-        if (to != from && (claims_[to].racks >> fabric::rack_of(id) & 1) != 0) return to;
+    for (unsigned output = 0; output < claims_.size(); ++output)
+        if (output != source && (claims_[output].servers & server) != 0) return output;
+    for (unsigned output = 0; output < claims_.size(); ++output)
+        if (output != source && (claims_[output].racks >> fabric::rack_of(id) & 1) != 0)
+            return output;
     return std::nullopt;
 }
 
-std::optional<unsigned> neuron_switch::exit_of(std::uint64_t address, unsigned from) const {
+std::optional<unsigned> neuron_switch::exit_of(std::uint64_t address, unsigned source) const {
     // Window accesses only reach a direct neighbour.
     if ((address & fabric::flag) == 0) return std::nullopt;
-    const auto to = way_to(fabric::id_of(address), from);
-    if (!to || !port[*to].up()) return std::nullopt;
-    return to;
+    const auto output = way_to(fabric::id_of(address), source);
+    if (!output || !port[*output].up()) return std::nullopt;
+    return output;
 }
 
-void neuron_switch::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void neuron_switch::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const auto* tlp = payload.get_extension<pcie::tlp>();
     if (tlp != nullptr && tlp->to == pcie::tlp::space::config) {
-        payload.set_address(at.index() * identity_size + address % identity_size);
+        payload.set_address(local.index() * identity_size + address % identity_size);
         identity_.access(payload, delay);
         return payload.set_address(address);
     }
-    const auto to = exit_of(address, at.index());
-    if (!to) {
+    const auto output = exit_of(address, local.index());
+    if (!output) {
         ++unroutable_;
         misuse::report(misuse::no_route, *this,
-                       fmt::format("{:#x} from port {}", address, at.index()));
+                       fmt::format("{:#x} from port {}", address, local.index()));
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
     delay += latency_;
-    port[*to].send(payload, delay);
+    port[*output].send(payload, delay);
     if (payload.is_read()) delay += latency_;  // latency of the completion
 }
 
-unsigned neuron_switch::peeked(plug& at, tlm::tlm_generic_payload& payload) {
-    const auto to = exit_of(payload.get_address(), at.index());
-    return to ? port[*to].peek(payload) : 0;
+unsigned neuron_switch::peeked(plug& local, tlm::tlm_generic_payload& payload) {
+    const auto output = exit_of(payload.get_address(), local.index());
+    return output ? port[*output].peek(payload) : 0;
 }
 
-bool neuron_switch::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
+bool neuron_switch::asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
                                       tlm::tlm_dmi& dmi) {
-    const auto to = exit_of(payload.get_address(), at.index());
-    if (!to) return refuse_pointer(payload, dmi);
-    granted_[*to].resize(port.size());
-    granted_[*to][at.index()] = true;
-    const bool granted = port[*to].ask_for_pointer(payload, dmi);
+    const auto output = exit_of(payload.get_address(), local.index());
+    if (!output) return refuse_pointer(payload, dmi);
+    granted_[*output].resize(port.size());
+    granted_[*output][local.index()] = true;
+    const bool granted = port[*output].ask_for_pointer(payload, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + latency_ * 2);
     dmi.set_write_latency(dmi.get_write_latency() + latency_);
     return granted;
 }
 
-void neuron_switch::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
-    revoke(at.index());
+void neuron_switch::pointers_revoked(plug& local, std::uint64_t, std::uint64_t) {
+    revoke(local.index());
 }
 
-/// Revokes DMI pointers through port `to` from all ports that have some, each at most once.
-void neuron_switch::revoke(unsigned to) {
-    const auto granted = std::exchange(granted_[to], {});
-    for (unsigned from = 0; from < granted.size(); ++from)
-        if (granted[from]) port[from].revoke_pointers();
+/// Revokes DMI pointers through port `output` from all ports that have some, each at most once.
+void neuron_switch::revoke(unsigned output) {
+    const auto granted = std::exchange(granted_[output], {});
+    for (unsigned source = 0; source < granted.size(); ++source)
+        if (granted[source]) port[source].revoke_pointers();
 }
 
-void neuron_switch::link_changed(plug& at) {
-    if (!at.up()) drop_claims(at.index());
+void neuron_switch::link_changed(plug& local) {
+    if (!local.up()) drop_claims(local.index());
 }
 
 // --- Claims
@@ -172,19 +173,22 @@ void neuron_switch::make_identity() {
         return identity::id::valid.mask() | identity::id::rack.set(0, cfg_.rack) |
                identity::id::server.set(0, cfg_.server);
     });
-    identity_.view(reg::port, [this](unsigned at, unsigned) {
-        return identity::port::count.set(at, port.size());
+    identity_.view(reg::port, [this](unsigned instance, unsigned) {
+        return identity::port::count.set(instance, port.size());
     });
     const auto generation = [this](unsigned, unsigned) -> std::uint64_t { return generation_; };
     identity_.view(reg::state, generation);
     identity_.view(reg::generation, generation);
-    identity_.view(reg::claim_status, [this](unsigned at, unsigned) {
-        return identity::claim_status::port.set(claims_[at].result, claims_[at].taken_by);
+    identity_.view(reg::claim_status, [this](unsigned instance, unsigned) {
+        return identity::claim_status::port.set(claims_[instance].result,
+                                                claims_[instance].taken_by);
     });
     identity_.view(reg::reachable, [this](unsigned, unsigned server) { return reachable(server); });
-    identity_.view(reg::racks, [this](unsigned at, unsigned) { return racks_beside(at); });
-    identity_.view(reg::rack_chips,
-                   [this](unsigned at, unsigned rack) { return rack_chips_beside(at, rack); });
+    identity_.view(reg::racks,
+                   [this](unsigned instance, unsigned) { return racks_beside(instance); });
+    identity_.view(reg::rack_chips, [this](unsigned instance, unsigned rack) {
+        return rack_chips_beside(instance, rack);
+    });
     identity_.on_write(reg::claim, [this](register_access& a) { claim(a.instance, a.written); });
 }
 
@@ -195,38 +199,38 @@ std::uint64_t neuron_switch::reachable(unsigned server) const {
     return chips;
 }
 
-std::uint64_t neuron_switch::racks_beside(unsigned at) const {
+std::uint64_t neuron_switch::racks_beside(unsigned number) const {
     std::uint64_t racks = 0;
     for (unsigned other = 0; other < claims_.size(); ++other)
-        if (other != at) racks |= claims_[other].racks;
+        if (other != number) racks |= claims_[other].racks;
     return racks;
 }
 
-std::uint64_t neuron_switch::rack_chips_beside(unsigned at, unsigned rack) const {
+std::uint64_t neuron_switch::rack_chips_beside(unsigned number, unsigned rack) const {
     std::uint16_t most = 0;
     for (unsigned other = 0; other < claims_.size(); ++other)
-        if (other != at) most = std::max(most, claims_[other].rack_chips[rack]);
+        if (other != number) most = std::max(most, claims_[other].rack_chips[rack]);
     return most;
 }
 
-void neuron_switch::claim(unsigned at, std::uint64_t written) {
+void neuron_switch::claim(unsigned number, std::uint64_t written) {
     namespace bits = identity::claim;
     const auto id = static_cast<unsigned>(written) & (fabric::ids - 1);
     const bool release = bits::release.get(written) != 0;
-    claims& mine = claims_[at];
+    claims& mine = claims_[number];
     mine.result = identity::claim_status::result_taken;
     const auto before = std::tuple(mine.servers, mine.racks, mine.rack_chips);
     bool moved = false;
     switch (bits::level.get(written)) {
     case bits::level_chip: {
         auto& owner = chip_port_[id];
-        mine.taken_by = static_cast<std::uint8_t>(at);
-        if (owner != unclaimed && owner != at) {
+        mine.taken_by = static_cast<std::uint8_t>(number);
+        if (owner != unclaimed && owner != number) {
             mine.taken_by = owner;
             mine.result = identity::claim_status::result_conflict;
             return;
         }
-        const auto wanted = release ? unclaimed : static_cast<std::uint8_t>(at);
+        const auto wanted = release ? unclaimed : static_cast<std::uint8_t>(number);
         moved = owner != wanted;
         owner = wanted;
         break;
@@ -250,11 +254,11 @@ void neuron_switch::claim(unsigned at, std::uint64_t written) {
     if (moved || before != std::tuple(mine.servers, mine.racks, mine.rack_chips)) changed();
 }
 
-void neuron_switch::drop_claims(unsigned at) {
-    bool any = claims_[at].servers != 0 || claims_[at].racks != 0;
-    claims_[at] = {};
+void neuron_switch::drop_claims(unsigned number) {
+    bool any = claims_[number].servers != 0 || claims_[number].racks != 0;
+    claims_[number] = {};
     for (auto& owner : chip_port_) {
-        if (owner != at) continue;
+        if (owner != number) continue;
         owner = unclaimed;
         any = true;
     }
@@ -264,7 +268,7 @@ void neuron_switch::drop_claims(unsigned at) {
 /// Routes have changed: revokes pointers, and notifies partners once per batch of changes.
 void neuron_switch::changed() {
     ++generation_;
-    for (unsigned to = 0; to < granted_.size(); ++to) revoke(to);
+    for (unsigned output = 0; output < granted_.size(); ++output) revoke(output);
     if (notice_due_) return;
     notice_due_ = true;
     gathered_.notify(cfg_.notice_delay);
@@ -292,21 +296,23 @@ void neuron_switch::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> neuron_switch::faults() {
-    const auto which =
+    const auto port_argument =
         fault_argument::number("port", 0, std::int64_t(port.size()) - 1, "of the switch");
     const auto link_of = [this](const fault_values& given) {
         return port[given.number("port")].link();
     };
-    return {
-        {"port_fail",
-         "the port is dead until port_repair",
-         {which},
-         [=](const fault_values& given) {
-             if (auto* link = link_of(given)) link->lose();
-         }},
-        {"port_repair", "the port works again and trains", {which}, [=](const fault_values& given) {
-             if (auto* link = link_of(given)) link->train(0);
-         }}};
+    return {{"port_fail",
+             "the port is dead until port_repair",
+             {port_argument},
+             [=](const fault_values& given) {
+                 if (auto* link = link_of(given)) link->lose();
+             }},
+            {"port_repair",
+             "the port works again and trains",
+             {port_argument},
+             [=](const fault_values& given) {
+                 if (auto* link = link_of(given)) link->train(0);
+             }}};
 }
 
 }  // namespace trn

@@ -53,8 +53,8 @@ public:
     const config& settings() const { return cfg_; }
     /// Lanes of links that are connected.
     unsigned lanes_used() const;
-    /// The output port of accesses from port `from` to chip `id`; empty: no route.
-    std::optional<unsigned> way_to(unsigned id, unsigned from) const;
+    /// The output port of accesses from port `source` to chip `id`; empty: no route.
+    std::optional<unsigned> way_to(unsigned id, unsigned source) const;
 
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
@@ -71,30 +71,31 @@ private:
     };
 
     // plug::device
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
-    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    void link_changed(plug& at) override;
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
+                           tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& local) override;
     void start_of_simulation() override;
 
-    std::optional<unsigned> exit_of(std::uint64_t address, unsigned from) const;
-    void revoke(unsigned to);
+    std::optional<unsigned> exit_of(std::uint64_t address, unsigned source) const;
+    void revoke(unsigned output);
     void make_identity();
-    void claim(unsigned at, std::uint64_t written);
-    void drop_claims(unsigned at);
+    void claim(unsigned number, std::uint64_t written);
+    void drop_claims(unsigned number);
     void changed();
     void send_notices();
     std::uint64_t reachable(unsigned server) const;
-    std::uint64_t racks_beside(unsigned at) const;
-    std::uint64_t rack_chips_beside(unsigned at, unsigned rack) const;
+    std::uint64_t racks_beside(unsigned number) const;
+    std::uint64_t rack_chips_beside(unsigned number, unsigned rack) const;
 
     const config cfg_;
     const sc_core::sc_time latency_;
     register_bank identity_;
     std::array<std::uint8_t, fabric::ids> chip_port_;
     std::vector<claims> claims_;
-    std::vector<std::vector<bool>> granted_;  // [to][from]: DMI pointers were granted
+    std::vector<std::vector<bool>> granted_;  // [output][source]: DMI pointers were granted
     std::uint32_t generation_ = 0;
     std::uint64_t unroutable_ = 0;
     sc_core::sc_event gathered_;
