@@ -66,7 +66,7 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
     dont_initialize();
 }
 
-/// A subnet reserves its first four addresses and the last. The number of the others is a prime.
+/// A subnet reserves its first four addresses and the last. `count` is prime.
 std::uint32_t instance_metadata::card_address() const {
     constexpr std::uint32_t first = 4, count = 4091;
     return subnet + first + static_cast<std::uint32_t>(cfg_.serial % count);

@@ -144,8 +144,8 @@ bool tcp_service::is_in_window(const connection& state, const segment& got) {
     return first < window || (length != 0 && first + length - 1 < window);
 }
 
-/// In the order of RFC 9293 3.10.7.4. The peer is told what is expected if its segment is not: a
-/// probe of a peer that keeps its connection alive, or a SYN or RST that may be forged (RFC 5961).
+/// In the order of RFC 9293 3.10.7.4. An unexpected segment is answered with the expected
+/// numbers: it may be a keep-alive probe, or a forged SYN or RST (RFC 5961).
 void tcp_service::receive_known(const peer& remote, connection& state, const segment& got) {
     const bool repeats_opening =
         got.has(syn) && !got.has(rst) && !state.is_open() && got.sequence + 1 == state.expected;

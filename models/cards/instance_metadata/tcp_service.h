@@ -23,8 +23,9 @@ namespace trn::metadata {
 class tcp_service {
 public:
     static constexpr std::size_t max_connections = 32;  ///< a new connection replaces the oldest
-    static constexpr std::size_t max_request = 8192;  ///< bytes; longer ones are answered with RST
-    static constexpr unsigned max_tries = 6;          ///< per segment; then the connection ends
+    static constexpr std::size_t max_request =
+        8192;                                 ///< bytes; a longer request is answered with RST
+    static constexpr unsigned max_tries = 6;  ///< per segment; then the connection ends
     static constexpr std::uint8_t hop_limit = 64;
 
     struct config {
@@ -86,7 +87,7 @@ private:
         bool peer_ended = false;
         std::string request;
         std::optional<reply> answer;
-        unsigned tries = 0, probes = 0;  // repeats; those of them in a window of 0
+        unsigned tries = 0, probes = 0;  // repeats; of these, in a window of 0
         sc_core::sc_time due;            // retransmission time, while data is unacknowledged
 
         std::uint32_t length() const {

@@ -7,7 +7,7 @@
 
 namespace trn {
 
-/// The counters that nitro_management publishes for its card, and those of the card itself.
+/// The counters that nitro_management publishes for its card, and the counters of the card itself.
 inline std::vector<statistic> with_nitro_statistics(const std::vector<statistic>& own) {
     std::vector<statistic> all{{"admin_commands", "", "executed"},
                                {"failed_admin_commands", "", "of these, with an error"},

@@ -17,12 +17,12 @@ namespace trn::ethernet {
 
 using address = std::uint16_t;  ///< address of a card: the number of its port
 
-/// Base of what cards send, which derive their own packets from it. The real format is not
+/// Base of the packets that cards send, which derive their own from it. The real format is not
 /// published and not modelled.
 ///
 /// A frame is one packet, or a train of packets of the same request that leave one after another.
 /// In the fabric, each packet of a train takes its own path and may be lost. The receiver gets the
-/// whole train when its first packet arrives, with the times at which the others will (annotated
+/// whole train when its first packet arrives, with the arrival times of the others (annotated
 /// delays of TLM-2.0), so that a train costs as much wall time as one packet.
 struct frame {
     static constexpr std::uint64_t overhead = 90;  ///< bytes of Ethernet, IP, UDP and SRD headers
@@ -46,8 +46,7 @@ struct frame {
     void lose(unsigned packet) { lost = static_cast<std::uint8_t>(lost | 1u << packet); }
     /// Number of packets that are not lost.
     unsigned present() const { return train - static_cast<unsigned>(std::popcount(lost)); }
-    /// Where a packet's share of `bytes` ends: the share is all up to there from the end of the
-    /// packet before it.
+    /// End of a packet's share of `bytes`; the share begins at the end of the previous packet's.
     std::uint64_t end(unsigned packet, std::uint64_t bytes) const {
         return packet + 1 == train ? bytes
                                    : std::min(bytes, (packet + std::uint64_t{1}) * packet_bytes);

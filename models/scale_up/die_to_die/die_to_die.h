@@ -19,7 +19,7 @@
 
 namespace trn {
 
-/// The link between the two dies: accesses of one die to the other one's half (bit 47) pass through
+/// The link between the two dies: accesses of a die to the other die's half (bit 47) pass through
 /// it unchanged. Each direction has a bandwidth; a write uses the outward direction, a read the
 /// return direction. Spec: doc/models/scale_up/die_to_die.md.
 class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {

@@ -31,8 +31,8 @@ public:
     struct config {
         switch_part part = switch_part::lanes160;
         unsigned planes = 1;  ///< parallel switch chips that share one set of ports
-        unsigned ports = 0;   ///< 0: those of the part
-        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;  ///< per crossing; 0: that of the part
+        unsigned ports = 0;   ///< 0: as many as the part has
+        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;  ///< per crossing; 0: the part's
         /// time to collect changes before partners are notified
         sc_core::sc_time notice_delay{500, sc_core::SC_US};
         switch_tier tier = switch_tier::sled;

@@ -15,7 +15,7 @@ public:
     virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
     /// A queue is destroyed: its ring is not written any more.
     virtual void ring_removed(const host_ring& ring) = 0;
-    /// The queue pair is in RTS: it sends what was posted before.
+    /// The queue pair is in RTS: it sends the work requests posted before.
     virtual void queue_pair_started(std::uint32_t handle) = 0;
     /// Ends requests that use this address handle with an error.
     virtual void address_handle_removed(std::uint16_t number) = 0;

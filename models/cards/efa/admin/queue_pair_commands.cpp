@@ -38,8 +38,8 @@ bool may_move(qp_state present, qp_state next) {
 
 }  // namespace
 
-/// Packets for queue pairs from before the reset may still arrive: their numbers differ in the
-/// upper bits from those of the next ones.
+/// Packets for queue pairs from before the reset may still arrive: numbers of later queue pairs
+/// differ in the upper bits.
 void queue_pair_commands::reset() {
     created_ = (created_ + limits::max_qp - 1) / limits::max_qp * limits::max_qp;
 }

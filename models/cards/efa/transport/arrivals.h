@@ -20,7 +20,7 @@ public:
         over,      ///< its sender does not wait for an answer
     };
 
-    /// Packets of a train that took effect before are marked as lost; without others, it is over.
+    /// Marks packets of a train that took effect before as lost; `over` if none remains.
     state check(srd_packet& packet);
     /// How a repeated packet took effect. Precondition: check(packet) was `repeated`.
     status result(const srd_packet& packet) const;

@@ -13,8 +13,8 @@
 
 namespace trn::efa_transport {
 
-/// Writes completions to completion queues, and events of armed ones to event queues (EFA contract
-/// 12 and 13).
+/// Writes completions to completion queues, and events of armed queues to event queues (EFA
+/// contract 12 and 13).
 class completions {
 public:
     /// `raise`: raises an MSI-X vector.

@@ -121,7 +121,7 @@ std::optional<sc_time> connection::deadline() {
 }
 
 /// A timeout means silence if no later packet is answered either. Otherwise only these packets are
-/// lost, and repeated ones take other paths.
+/// lost, and repeated packets take other paths.
 connection::silence connection::notice(const departure& unanswered) {
     if (latest_answered_ > unanswered.sent || unanswered.sent < last_timeout_) return silence::none;
     last_timeout_ = sc_core::sc_time_stamp();
@@ -161,8 +161,8 @@ void connection::answered(const sc_time& sent, std::uint32_t count) {
     adapt(taken, count);
 }
 
-/// As RFC 6298 (2.2 and 2.3). Answers name the transmission that they answer, so those to repeated
-/// packets are measured too.
+/// As RFC 6298 (2.2 and 2.3). Answers name their transmission, so answers to repeated packets
+/// are measured too.
 void connection::measure(const sc_time& taken) {
     shortest_ = std::min(shortest_, taken);
     if (round_trip_ == sc_core::SC_ZERO_TIME) {
@@ -175,8 +175,8 @@ void connection::measure(const sc_time& taken) {
     round_trip_ = round_trip_ * 0.875 + taken * 0.125;
 }
 
-/// Adds to the window for short round trips, and takes a share of it, once per round trip, if also
-/// the shorter ones are long: paths of unequal length are no congestion.
+/// Short round trips enlarge the window. It shrinks, once per round trip, if the shorter round
+/// trips are long too: paths of unequal length are no congestion.
 void connection::adapt(const sc_time& taken, std::uint32_t count) {
     const sc_time limit = shortest_ + max_queueing;
     if (taken <= limit) {

@@ -9,12 +9,12 @@
 
 namespace trn::efa_transport {
 
-/// The requester's state for one other card: numbers of packets, those that are not answered,
-/// congestion window, round trip and timeouts. Spec: doc/models/cards/efa_card.md, Congestion.
+/// The requester's state for another card: numbers of packets, unanswered packets, congestion
+/// window, round trip and timeouts. Spec: doc/models/cards/efa_card.md, Congestion.
 class connection {
 public:
     /// Limit of the numbers from the oldest unanswered packet to the newest; the receiver records
-    /// as many (arrivals.h).
+    /// the same range (arrivals.h).
     static constexpr std::uint64_t max_span = 4096;
 
     struct config {
@@ -30,7 +30,7 @@ public:
     };
     enum class silence : std::uint8_t { none, noticed, final };
 
-    /// `id`: higher than that of all earlier connections of the requester.
+    /// `id`: higher than the ids of all earlier connections of the requester.
     connection(const config& cfg, std::uint32_t id);
     /// Drops all packets and estimates; later packets have the new id.
     void restart(std::uint32_t id);

@@ -22,7 +22,7 @@ const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a train's reads
 // Sending time of a train. Bytes are in the receiver's memory before their arrival by at most this
 // and the difference between paths.
 constexpr double max_train_seconds = 1.5e-6;
-// Window towards an idle card: what the port sends in about a round trip.
+// Window towards an idle card: the bytes that the port sends in about a round trip.
 constexpr double initial_window_seconds = 30e-6;
 constexpr double min_initial_window = 8;  // packets
 
@@ -163,7 +163,7 @@ void packet_sender::reopen(ethernet::address card, peer& remote) {
     wake();
 }
 
-/// Ends all requests to a card that does not answer. Later ones begin with a new connection.
+/// Ends all requests to a card that does not answer. Later requests begin with a new connection.
 void packet_sender::fail_all(ethernet::address card, status why) {
     std::set<std::uint32_t> handles;
     queues_.complete_if(
@@ -293,7 +293,7 @@ void packet_sender::begin_request(send_request& request) {
     port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
 }
 
-/// Gives up what a request uses that ends.
+/// Releases the resources of a request that ends.
 void packet_sender::end_request(send_request& request) {
     request.keep_lent();
     unacknowledged_ -= request.flying();
@@ -341,7 +341,7 @@ void packet_sender::give_up(status refusal) {
     auto train = std::move(outgoing_->packet);
     outgoing_.reset();
     if (train->type == srd_packet::kind::read_response) {
-        train->swap_ends();  // undoes that of prepare_response(): respond() swaps the ends too
+        train->swap_ends();  // as before prepare_response(): respond() swaps the ends too
         respond(std::move(train), refusal, sc_core::sc_time_stamp());
     } else if (queues_.find(train->message) != nullptr) {
         queues_.complete(train->message, status::local_bad_lkey, sc_core::sc_time_stamp());

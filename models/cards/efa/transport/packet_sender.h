@@ -27,8 +27,8 @@
 namespace trn::efa_transport {
 
 /// The requester of an EFA card: sends the packets of the requests in its send queues, repeats
-/// unacknowledged ones, and ends each request that is answered. Also sends the data that other
-/// cards read. Packets of an RDMA request leave in trains, repeated ones alone. Spec:
+/// unacknowledged packets, and ends each request that is answered. Also sends the data that other
+/// cards read. Packets of an RDMA request leave in trains, repeated packets alone. Spec:
 /// doc/models/cards/efa_card.md.
 class packet_sender : public sc_core::sc_module {
 public:

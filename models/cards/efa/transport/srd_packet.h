@@ -55,7 +55,7 @@ struct srd_packet : ethernet::frame {
     std::uint32_t qkey = 0;
     std::uint64_t message = 0;     ///< number of the card's work request; never reused
     std::uint32_t packets = 1;     ///< count in the message
-    std::uint32_t connection = 0;  ///< of the requester's card with the other; numbered upwards
+    std::uint32_t connection = 0;  ///< id of the connection from the requester's card
     std::uint64_t sequence = 0;    ///< number of the first packet in the connection
     std::uint64_t oldest = 0;      ///< number of the oldest packet that is not answered
     std::uint32_t slot = 0;        ///< of a write with immediate data: unique until it ends

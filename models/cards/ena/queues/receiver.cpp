@@ -72,7 +72,8 @@ receiver::progress receiver::advance() {
     return progress::moved;
 }
 
-/// Selects the queue from RSS's table; if it is no receive queue, the one with the lowest number.
+/// Selects the queue from RSS's table; if it is no receive queue, the
+/// receive queue with the lowest number.
 bool receiver::choose() {
     const auto receives = [](const auto& each) { return each.second.way == direction::receive; };
     const auto& all = queues_.submissions;

@@ -25,7 +25,7 @@ std::optional<std::size_t> threshold(std::uint32_t asked) {
 
 constexpr std::uint32_t vector_bits = 0xffff, coalescing_disable = 1u << 16;
 
-/// Bits of the features whose value is only stored; software reads the others as 0.
+/// Bits of the features whose value is only stored; software reads other bits as 0.
 constexpr std::uint32_t stored_bits(std::uint32_t id) {
     switch (id) {
     case names::id_arbitration:

@@ -37,7 +37,7 @@ public:
         std::uint64_t capacity = std::uint64_t{1} << 30;  ///< bytes
         unsigned block = 512;                             ///< bytes of a logical block
         std::string image = {};        ///< file with the content; empty: in memory, for one run
-        bool read_only_image = false;  ///< what is written stays in memory
+        bool read_only_image = false;  ///< written data stays in memory
         std::uint64_t serial = 1;
         std::string model = "Amazon EC2 NVMe Instance Storage";
         unsigned queues = 8;                       ///< I/O queues per direction; at most 64

@@ -7,7 +7,7 @@
 
 namespace trn::nvme {
 
-/// \throws std::runtime_error for a disk image with content whose size is not that of the disk
+/// \throws std::runtime_error for a disk image with content whose size is not the disk's
 void check_image_size(const std::string& path, std::uint64_t found, std::uint64_t size);
 
 /// Reads from a disk image; the part that the file does not have is zeros. False, with errno: the

@@ -22,7 +22,7 @@ public:
     struct config {
         std::uint64_t capacity = 0;    ///< bytes, a multiple of 4096
         std::string image = {};        ///< file with the content; empty: in memory
-        bool read_only_image = false;  ///< what is written stays in memory
+        bool read_only_image = false;  ///< written data stays in memory
         std::uint64_t write_cache = 0;
         std::uint64_t read_rate = 0, write_rate = 0;  ///< bytes per second
         sc_core::sc_time read_latency, write_latency, flush_latency;

@@ -14,7 +14,7 @@
 
 namespace trn::nvme {
 
-/// A disk whose first content is a file of the host that stays unchanged: what is written stays in
+/// A disk whose first content is a file of the host that stays unchanged: written data stays in
 /// memory, which each copy of the process has for itself.
 class unchanged_image final : public block_store {
 public:

@@ -74,7 +74,7 @@ status queue_set::remove_completions(unsigned number) {
 bool queue_set::set_tail(unsigned number, std::uint32_t tail) {
     submission_queue* const queue = submission(number);
     if (queue == nullptr || tail >= queue->size) return false;
-    // A doorbell write adds at least one command, and at most as many as the ring has room for.
+    // A doorbell write adds at least one command, and at most as many commands as fit.
     const auto added = (tail + queue->size - queue->tail) % queue->size;
     const auto used = (queue->tail + queue->size - queue->head) % queue->size;
     if (added == 0 || used + added >= queue->size) return false;
@@ -85,7 +85,7 @@ bool queue_set::set_tail(unsigned number, std::uint32_t tail) {
 bool queue_set::set_head(unsigned number, std::uint32_t head) {
     completion_queue* const queue = completions(number);
     if (queue == nullptr || head >= queue->size) return false;
-    // A doorbell write consumes at least one entry, and only written ones.
+    // A doorbell write consumes at least one entry, and only written entries.
     const auto unread = (queue->tail + queue->size - queue->head) % queue->size;
     const auto consumed = (head + queue->size - queue->head) % queue->size;
     if (consumed == 0 || consumed > unread) return false;
