@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <ranges>
 #include <span>
 #include <type_traits>
 
@@ -50,8 +52,19 @@ public:
         words_[word(low) + 1] = static_cast<std::uint32_t>(value >> 32);
     }
 
+    /// Copies an array to consecutive words.
+    template <class Reg, std::ranges::contiguous_range Values>
+    void set_array(Reg first, const Values& values) {
+        std::memcpy(&words_[word(first)], std::ranges::data(values),
+                    std::ranges::size(values) * sizeof *std::ranges::data(values));
+    }
+
     std::array<std::uint32_t, size / 4>& words() { return words_; }
     const std::array<std::uint32_t, size / 4>& words() const { return words_; }
+    /// The entry as in memory.
+    std::span<const std::uint8_t> bytes() const {
+        return {reinterpret_cast<const std::uint8_t*>(words_.data()), size};
+    }
 
     /// Offset of a word in the entry, bytes.
     template <class Reg>

@@ -50,6 +50,11 @@ public:
         level_ = level;
         for (auto& [sink, line] : sinks_) sink->drive(line, level);
     }
+    /// Rises and falls at once, as for a message.
+    void pulse() {
+        set(true);
+        set(false);
+    }
 
 private:
     std::vector<std::pair<irq_in*, unsigned>> sinks_;

@@ -11,6 +11,16 @@
 
 namespace trn {
 
+/// Payload extension that carries content between plugs; the receiver takes ownership of it.
+template <class Content>
+struct carrier_of : tlm::tlm_extension<carrier_of<Content>> {
+    std::unique_ptr<Content> carried;
+
+    explicit carrier_of(std::unique_ptr<Content> content) : carried(std::move(content)) {}
+    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    void copy_from(const tlm::tlm_extension_base&) override {}
+};
+
 /// A payload without extensions. Allocating one is slow, so payloads are reused; several exist if a
 /// packet triggers another.
 class carrier_payload {
