@@ -46,7 +46,6 @@ public:
     SC_HAS_PROCESS(ethernet_fabric);
     ethernet_fabric(sc_core::sc_module_name name, const config& cfg);
 
-    const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;

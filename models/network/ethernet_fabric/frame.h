@@ -6,12 +6,10 @@
 #include <bit>
 #include <boost/container/vector.hpp>
 #include <cstdint>
-#include <memory>
 #include <systemc>
-#include <tlm>
-#include <utility>
 
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn::ethernet {
 
@@ -63,13 +61,6 @@ struct frame {
     }
 };
 
-/// Payload extension that carries a frame between plugs; the receiver takes ownership of it.
-struct carrier : tlm::tlm_extension<carrier> {
-    std::unique_ptr<frame> carried;
-
-    explicit carrier(std::unique_ptr<frame> f) : carried(std::move(f)) {}
-    tlm::tlm_extension_base* clone() const override { return nullptr; }
-    void copy_from(const tlm::tlm_extension_base&) override {}
-};
+using carrier = carrier_of<frame>;
 
 }  // namespace trn::ethernet

@@ -3,11 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <tlm>
-#include <utility>
 #include <vector>
+
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn::ethernet {
 
@@ -36,13 +35,6 @@ private:
     }
 };
 
-/// Payload extension that carries a packet between plugs; the receiver takes ownership of it.
-struct packet_carrier : tlm::tlm_extension<packet_carrier> {
-    std::unique_ptr<packet> carried;
-
-    explicit packet_carrier(std::unique_ptr<packet> p) : carried(std::move(p)) {}
-    tlm::tlm_extension_base* clone() const override { return nullptr; }
-    void copy_from(const tlm::tlm_extension_base&) override {}
-};
+using packet_carrier = carrier_of<packet>;
 
 }  // namespace trn::ethernet
