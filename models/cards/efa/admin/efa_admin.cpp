@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/cards/efa/admin/efa_admin.h"
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
 
 namespace trn {
 
@@ -18,10 +19,8 @@ namespace {
 
 gid gid_at(const efa_admin::entry& command, reg first) {
     gid value;
-    std::memcpy(value.data(),
-                reinterpret_cast<const std::uint8_t*>(command.words().data()) +
-                    efa_admin::entry::byte(first),
-                value.size());
+    std::ranges::copy(command.bytes().subspan(efa_admin::entry::byte(first), value.size()),
+                      value.begin());
     return value;
 }
 
@@ -112,7 +111,7 @@ step efa_admin::get_feature(const entry& command) {
     case regs::feature::id_network_attr:
         return network_attributes();
     case regs::feature::id_queue_attr_1:
-        return queue_attributes(cfg_);
+        return queue_attributes();
     case regs::feature::id_hw_hints:
         return answered(words);  // zeros: the driver uses its own timeouts (EFA contract 21)
     case regs::feature::id_event_queue_attr:
@@ -175,14 +174,13 @@ step efa_admin::device_attributes() const {
 }
 
 step efa_admin::network_attributes() const {
-    const gid own = engine_.own_gid();
     entry words;
-    std::memcpy(&words.words()[entry::byte(reg::network_gid_0) / 4], own.data(), own.size());
+    words.set_array(reg::network_gid_0, engine_.own_gid());
     words.set(reg::network_mtu, cfg_.mtu);
     return answered(words);
 }
 
-step efa_admin::queue_attributes(const config& cfg) {
+step efa_admin::queue_attributes() const {
     entry words;
     words.set(reg::queues_max_qp, limits::max_qp);
     words.set(reg::queues_max_sq_depth, limits::max_sq_depth);
@@ -198,7 +196,7 @@ step efa_admin::queue_attributes(const config& cfg) {
     words.set(reg::queues_max_pd, limits::max_pd);
     words.set(reg::queues_max_ah, limits::max_ah);
     words.set(reg::queues_llq_bytes, limits::send_ring_bytes);
-    words.set(regs::queues_rdma::sges, cfg.rdma_read ? limits::rdma_elements : 0);
+    words.set(regs::queues_rdma::sges, cfg_.rdma_read ? limits::rdma_elements : 0);
     return answered(words);
 }
 
@@ -214,8 +212,7 @@ step efa_admin::get_stats(const entry& command) const {
     const traffic_counters& traffic = qp == nullptr ? objects_.counters : qp->counters;
     entry words;
     const auto counters = [&words](std::initializer_list<std::uint64_t> values) {
-        std::memcpy(&words.words()[entry::byte(reg::stats_first_lo) / 4], values.begin(),
-                    values.size() * sizeof(std::uint64_t));
+        words.set_array(reg::stats_first_lo, values);
         return answered(words);
     };
     switch (command.get(regs::get_stats::type)) {
@@ -311,8 +308,8 @@ step efa_admin::create_cq(const entry& command) {
     const auto uar = command.get(regs::create_cq_shape::uar);
     event_queue* const eq = objects_.event_queues.find(command.get(regs::create_cq_eq::eq));
     unsigned* const uar_users = objects_.uars.find(uar);
-    const bool power_of_two = depth != 0 && (depth & (depth - 1)) == 0;
-    if (!power_of_two || depth > limits::max_cq_depth || (bytes != 16 && bytes != 32) ||
+    if (!std::has_single_bit(depth) || depth > limits::max_cq_depth ||
+        (bytes != 16 && bytes != 32) ||
         command.get(regs::create_cq_shape::sub_cqs) != limits::sub_cqs ||
         command.get(regs::create_cq::is_virtual) != 0 || uar_users == nullptr ||
         (events && eq == nullptr))

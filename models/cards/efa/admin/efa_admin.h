@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "models/cards/efa/admin/efa_admin_regs.h"
 #include "models/cards/efa/admin/listener.h"
@@ -39,9 +38,6 @@ public:
     nitro::step begin(const nitro::admin_entry& command);
     nitro::step resume(std::span<const std::uint8_t> bytes);
     void reset();
-    /// Kernel release from the driver's HOST_INFO; "" before it.
-    const std::string& host_kernel() const { return driver_.kernel(); }
-    const config& settings() const { return cfg_; }
 
 private:
     using objects = efa_objects::objects;
@@ -51,7 +47,7 @@ private:
     nitro::step set_feature(const entry& command);
     nitro::step device_attributes() const;
     nitro::step network_attributes() const;
-    static nitro::step queue_attributes(const config& cfg);
+    nitro::step queue_attributes() const;
     nitro::step get_stats(const entry& command) const;
 
     nitro::step alloc_pd();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/cards/efa/admin/queue_pair_commands.h"
 
+#include <bit>
+
 namespace trn {
 
 using namespace efa_objects;
@@ -59,7 +61,7 @@ step queue_pair_commands::create(const entry& command) {
     completion_queue* const sends = objects_.completion_queues.find(send_cq);
     completion_queue* const receives = objects_.completion_queues.find(receive_cq);
     const auto is_ring = [](std::uint32_t depth, std::uint32_t max) {
-        return depth != 0 && depth <= max && (depth & (depth - 1)) == 0;
+        return std::has_single_bit(depth) && depth <= max;
     };
     // The size of a work request is the ring's bytes divided by its depth.
     const bool is_long = send_bytes == send_depth * limits::long_work_request_bytes;

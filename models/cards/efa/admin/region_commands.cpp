@@ -44,8 +44,7 @@ step region_commands::enroll(const nitro::admin_entry& header, const entry& comm
     if (header.get(nitro_admin_regs::command::control_data) == 0) {
         if (pages > inline_pages) return refuse(status::illegal_parameter);
         list_ = page_list::direct(0, pages);
-        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(command_.words().data());
-        return resume({bytes + entry::byte(reg::reg_mr_page_0_lo), pages * 8});
+        return resume(command_.bytes().subspan(entry::byte(reg::reg_mr_page_0_lo), pages * 8));
     }
     list_ = header.get(nitro_admin_regs::command::indirect) != 0 ? page_list::indirect(list, pages)
                                                                  : page_list::direct(list, pages);

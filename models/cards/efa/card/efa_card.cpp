@@ -147,13 +147,7 @@ void efa_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- nitro::admin_target ---
-
-void efa_card::raise(unsigned vector) {
-    if (vector >= irq.size()) return;
-    irq[vector].set(true);
-    irq[vector].set(false);
-}
+// --- efa_admin::listener ---
 
 void efa_card::queue_pair_stopped(std::uint32_t handle, bool flushes) {
     sender_.stop(handle, flushes);
@@ -162,10 +156,6 @@ void efa_card::queue_pair_stopped(std::uint32_t handle, bool flushes) {
 
 void efa_card::ring_removed(const host_ring& ring) {
     writer_.drop(ring.base(), ring.base() + ring.bytes() - 1);
-}
-
-void efa_card::address_handle_removed(std::uint16_t number) {
-    sender_.address_handle_removed(number);
 }
 
 void efa_card::events_enabled(std::uint32_t groups) {

@@ -77,7 +77,6 @@ public:
     SC_HAS_PROCESS(efa_card);
     efa_card(sc_core::sc_module_name name, const config& cfg);
 
-    const config& settings() const { return cfg_; }
     const efa_objects::objects& objects() const { return objects_; }
     const nitro_management& management() const { return management_; }
     const efa_transport::packet_sender& sender() const { return sender_; }
@@ -100,12 +99,16 @@ private:
         return admin_.resume(bytes);
     }
     void reset_by_driver() override;
-    void raise(unsigned vector) override;
+    void raise(unsigned vector) override {
+        if (vector < irq.size()) irq[vector].pulse();
+    }
     // efa_admin::listener
     void queue_pair_stopped(std::uint32_t handle, bool flushes) override;
     void ring_removed(const host_ring& ring) override;
     void queue_pair_started(std::uint32_t) override { sender_.wake(); }
-    void address_handle_removed(std::uint16_t number) override;
+    void address_handle_removed(std::uint16_t number) override {
+        sender_.address_handle_removed(number);
+    }
     void events_enabled(std::uint32_t groups) override;
     efa_objects::gid own_gid() const override;
     // plug::device

@@ -39,10 +39,10 @@ public:
     const T* find(std::uint32_t number) const {
         return const_cast<object_table*>(this)->find(number);
     }
-    bool remove(std::uint32_t number) {
-        if (objects_.erase(number) == 0) return false;
+    /// Precondition: there is an object with this number.
+    void remove(std::uint32_t number) {
+        objects_.erase(number);
         free_.push_back(number);
-        return true;
     }
     void clear() {
         objects_.clear();
@@ -50,10 +50,6 @@ public:
         fresh_ = first_;
     }
     std::size_t size() const { return objects_.size(); }
-    auto begin() { return objects_.begin(); }
-    auto end() { return objects_.end(); }
-    auto begin() const { return objects_.begin(); }
-    auto end() const { return objects_.end(); }
 
 private:
     std::uint32_t max_, first_, fresh_;  // fresh_: lowest number never used

@@ -2,8 +2,7 @@
 #include "models/cards/efa/transport/completions.h"
 
 #include <algorithm>
-#include <cstring>
-#include <span>
+#include <utility>
 
 namespace trn::efa_transport {
 
@@ -13,14 +12,6 @@ using efa_objects::queue_pair;
 using sc_core::sc_time;
 namespace io = efa_io_regs;
 using io::reg;
-
-namespace {
-
-std::span<const std::uint8_t> bytes_of(const table_entry<io::rows>& entry, std::size_t size) {
-    return {reinterpret_cast<const std::uint8_t*>(entry.words().data()), size};
-}
-
-}  // namespace
 
 void completions::post(const queue_pair& qp, const send_done& completed, const sc_time& time) {
     entry done;
@@ -52,8 +43,7 @@ void completions::post(const queue_pair& qp, const receive_done& completed,
     if (completed.op == operation::rdma_write)
         done.set(reg::completion_gid_0, completed.length >> 16);
     else if (queue != nullptr && queue->source_gid && !handle)
-        std::memcpy(&done.words()[entry::byte(reg::completion_gid_0) / 4], sender.data(),
-                    sender.size());
+        done.set_array(reg::completion_gid_0, sender);
     write(qp.receive_cq, done, time);
 }
 
@@ -76,7 +66,7 @@ void completions::write(std::uint16_t number, entry& record, const sc_time& time
     ++count_;
     // Entries become visible in ring order.
     queue->last = std::max(queue->last, time);
-    writer_.post(queue->last, slot.address, bytes_of(record, queue->ring.entry_size()),
+    writer_.post(queue->last, slot.address, record.bytes().first(queue->ring.entry_size()),
                  [this, number](bool) { is_written(number); });
 }
 
@@ -108,7 +98,7 @@ void completions::send_event(std::uint16_t number) {
     event.set(io::event::type, io::event::type_completion);
     event.set(io::event_cq::number, number);
     writer_.post(sc_core::sc_time_stamp(), slot.address,
-                 bytes_of(event, efa_objects::limits::event_bytes),
+                 event.bytes().first(efa_objects::limits::event_bytes),
                  [this, event_queue_number](bool) {
                      event_queue* const written = objects_.event_queues.find(event_queue_number);
                      if (written == nullptr) return;

@@ -88,12 +88,12 @@ void packet_receiver::forget() {
 void packet_receiver::run() {
     while (!queue_.empty() || !flushing_.empty()) {
         if (queue_.empty()) {
-            if (flush() == progress::blocked) return;
+            if (flush() == progress::deferred) return;
             continue;
         }
         srd_packet& packet = *queue_.front();
         const trace::on_behalf_of cause(packet.cause);
-        if (take(packet) == progress::blocked) return;
+        if (take(packet) == progress::deferred) return;
         if (!queue_.empty()) queue_.pop_front();
         end_train();
     }
@@ -170,7 +170,16 @@ bool packet_receiver::peer_is_known(const srd_packet& packet) {
     return false;
 }
 
-bool packet_receiver::has_receive(const queue_pair& qp) const {
+/// Whether the region that an RDMA packet names permits the access to its address.
+bool packet_receiver::permits(const srd_packet& packet, const queue_pair& qp,
+                              memory_access access) const {
+    if (packet.total == 0) return true;
+    const auto* const region = objects_.regions.find(packet.rkey);
+    return region != nullptr && region->domain() == qp.domain &&
+           region->permits(access, packet.address, packet.bytes);
+}
+
+bool packet_receiver::has_receive(const queue_pair& qp) {
     return qp.receives_posted != qp.receives_taken;
 }
 
@@ -190,8 +199,7 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& taken,
         sc_time delay;
         const auto outcome = memory_.access(tlm::TLM_READ_COMMAND, address, words.words().data(),
                                             limits::receive_bytes, pending, delay);
-        if (outcome == memory_port::outcome::deferred) return progress::blocked;
-        if (outcome == memory_port::outcome::failed) return progress::failed;
+        if (outcome != progress::done) return outcome;
         taken.ready = std::max(taken.ready, sc_core::sc_time_stamp() + delay);
         if (taken.descriptors == 0)
             taken.id = static_cast<std::uint16_t>(words.get(io::receive::id));
@@ -211,7 +219,7 @@ packet_receiver::progress packet_receiver::flush() {
     auto result = progress::failed;
     if (qp != nullptr && qp->state == efa_objects::qp_state::error && has_receive(*qp))
         result = fetch(*qp, flushed_, pending_flush_);
-    if (result == progress::blocked) return result;
+    if (result == progress::deferred) return result;
     const receive ended = flushed_;
     end_flush();
     if (result == progress::failed) {
@@ -251,8 +259,7 @@ packet_receiver::progress packet_receiver::store(srd_packet& train, const sc_tim
     sc_time delay = std::max(arrival, now) - now;
     const auto outcome =
         memory_.access(tlm::TLM_WRITE_COMMAND, piece->bus_address, bytes, count, pending_, delay);
-    if (outcome == memory_port::outcome::deferred) return progress::blocked;
-    if (outcome == memory_port::outcome::failed) return progress::failed;
+    if (outcome != progress::done) return outcome;
     now_.stored += count;
     now_.ready = std::max(now_.ready, now + delay);
     return progress::done;
@@ -285,7 +292,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
     const auto fetched = fetch(*qp, now_.taken, pending_);
-    if (fetched == progress::blocked) return fetched;
+    if (fetched == progress::deferred) return fetched;
     if (fetched == progress::failed) {
         refuse(packet, status::remote_abort);
         return progress::done;
@@ -295,7 +302,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
                                  std::span(now_.taken.elements).first(now_.taken.descriptors));
     const bool fits = packet.data.size() <= now_.place.length();
     const auto stored = fits ? store(packet) : progress::failed;
-    if (stored == progress::blocked) return stored;
+    if (stored == progress::deferred) return stored;
     qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
     completions::receive_done done{.id = now_.taken.id};
     if (stored == progress::failed) {
@@ -325,12 +332,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
     if (!now_.admitted) {
         qp = admitted_to(packet);
         if (qp == nullptr || !peer_is_known(packet)) return progress::done;
-        const auto* const region = objects_.regions.find(packet.rkey);
-        const bool permitted =
-            packet.total == 0 ||
-            (region != nullptr && region->domain() == qp->domain &&
-             region->permits(memory_access::remote_write, packet.address, packet.bytes));
-        if (!permitted) {
+        if (!permits(packet, *qp, memory_access::remote_write)) {
             refuse(packet, status::remote_bad_address);
             return progress::done;
         }
@@ -347,7 +349,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
     const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken, pending_) : progress::done;
     const auto stored = fetched == progress::done ? store(packet) : fetched;
-    if (stored == progress::blocked) return stored;
+    if (stored == progress::deferred) return stored;
     if (stored == progress::failed) {
         refuse(packet,
                fetched == progress::done ? status::remote_bad_address : status::remote_abort);
@@ -379,12 +381,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
 packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
     const queue_pair* const qp = admitted_to(packet);
     if (qp == nullptr || !peer_is_known(packet)) return progress::done;
-    const auto* const region = objects_.regions.find(packet.rkey);
-    const bool permitted =
-        packet.total == 0 ||
-        (region != nullptr && region->domain() == qp->domain &&
-         region->permits(memory_access::remote_read, packet.address, packet.bytes));
-    if (permitted)
+    if (permits(packet, *qp, memory_access::remote_read))
         sender_.answer_read(std::move(queue_.front()));
     else
         refuse(packet, status::remote_bad_address);
@@ -401,7 +398,7 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
         now_.first = packet.offset;
     }
     const auto stored = store(packet);
-    if (stored == progress::blocked) return stored;
+    if (stored == progress::deferred) return stored;
     objects_.count(objects_.queue_pairs.find(request->queue_pair),
                    [&packet](traffic_counters& traffic) { count_arrival(packet, traffic); });
     sender_.data_arrived(packet, stored == progress::failed ? status::local_bad_lkey : status::ok,

@@ -65,7 +65,7 @@ private:
         std::uint64_t stored = 0;  // bytes
         sc_core::sc_time ready;    // absolute: when the data is in memory
     };
-    enum class progress { done, blocked, failed };
+    using progress = memory_port::outcome;
 
     void run();
     progress take(srd_packet& packet);
@@ -86,7 +86,9 @@ private:
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
     void respond(status result, const sc_core::sc_time& ready);
     void refuse(const srd_packet& packet, status why);
-    bool has_receive(const efa_objects::queue_pair& qp) const;
+    bool permits(const srd_packet& packet, const efa_objects::queue_pair& qp,
+                 efa_objects::memory_access access) const;
+    static bool has_receive(const efa_objects::queue_pair& qp);
     static void add_global_header(srd_packet& packet);
 
     memory_port memory_;

@@ -72,7 +72,6 @@ public:
 
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last);
-    const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     const send_queues::counts& requests() const { return queues_.counters(); }
     unsigned unacknowledged() const { return unacknowledged_; }

@@ -174,8 +174,8 @@ void send_queues::remove(std::uint64_t message) {
 
 void send_queues::count(const send_request& request, status result) {
     ++counters_.completed;
-    counters_.failed += result != status::ok;
     const bool good = result == status::ok;
+    counters_.failed += !good;
     objects_.count(objects_.queue_pairs.find(request.queue_pair), [&](traffic_counters& traffic) {
         switch (request.op) {
         case operation::send:
