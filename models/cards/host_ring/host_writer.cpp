@@ -53,38 +53,30 @@ void host_writer::run() {
     while (!writes_.empty() && writes_.begin()->first <= sc_core::sc_time_stamp()) {
         const auto first = writes_.begin();
         const trace::on_behalf_of cause(first->second.cause);
-        const progress reached = put(first->second);
-        if (reached == progress::blocked) return;
+        const auto outcome = put(first->second);
+        if (outcome == memory_port::outcome::deferred) return;
         const then done = std::move(first->second.done);
         writes_.erase(first);
-        if (done) done(reached == progress::moved);
+        if (done) done(outcome == memory_port::outcome::done);
     }
     if (!writes_.empty()) due_.notify(writes_.begin()->first - sc_core::sc_time_stamp());
 }
 
-host_writer::progress host_writer::put(write& request) {
+memory_port::outcome host_writer::put(write& request) {
     const std::uint32_t head = std::min(request.length, head_bytes);
     if (request.length > head && !request.tail_written) {
-        const auto reached =
+        const auto outcome =
             put(request.address + head, request.bytes.data() + head, request.length - head);
-        if (reached != progress::moved) return reached;
+        if (outcome != memory_port::outcome::done) return outcome;
         request.tail_written = true;
     }
     return put(request.address, request.bytes.data(), head);
 }
 
-host_writer::progress host_writer::put(std::uint64_t address, std::uint8_t* bytes,
-                                       std::uint32_t length) {
+memory_port::outcome host_writer::put(std::uint64_t address, std::uint8_t* bytes,
+                                      std::uint32_t length) {
     sc_time delay;
-    switch (memory_.access(tlm::TLM_WRITE_COMMAND, address, bytes, length, pending_, delay)) {
-    case memory_port::outcome::deferred:
-        return progress::blocked;
-    case memory_port::outcome::failed:
-        return progress::failed;
-    case memory_port::outcome::done:
-        break;
-    }
-    return progress::moved;
+    return memory_.access(tlm::TLM_WRITE_COMMAND, address, bytes, length, pending_, delay);
 }
 
 }  // namespace trn

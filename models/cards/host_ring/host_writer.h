@@ -48,11 +48,10 @@ private:
         then done;
         trace::operation cause = 0;
     };
-    enum class progress { moved, blocked, failed };
 
     void run();
-    progress put(write& request);
-    progress put(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
+    memory_port::outcome put(write& request);
+    memory_port::outcome put(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
 
     memory_port memory_;
     std::multimap<sc_core::sc_time, write> writes_;

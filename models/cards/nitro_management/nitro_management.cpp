@@ -19,12 +19,16 @@ namespace entry = nitro_admin_regs;
 
 namespace {
 
-std::span<const std::uint8_t> bytes_of(const admin_entry& entry, std::size_t size) {
-    return {reinterpret_cast<const std::uint8_t*>(entry.words().data()), size};
-}
+constexpr std::uint32_t max_depth = 1024;  // entries of each ring
 
 std::uint64_t wide(const register_bank& regs, reg low, reg high) {
     return regs.get(high) << 32 | regs.get(low);
+}
+
+/// The ring that the driver has described; none if the card does not support it.
+host_ring ring(std::uint64_t base, std::uint64_t depth, std::uint64_t entry_size) {
+    if (depth == 0 || depth > max_depth || entry_size != admin_entry::size) return {};
+    return {base, static_cast<std::uint32_t>(depth), admin_entry::size};
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ void nitro_management::answer_register_read(std::uint32_t request) {
     response.set(entry::register_response::request_id, mmio_reg_read::request_id.get(request));
     response.set(entry::register_response::register_offset, known ? offset : 0xffff);
     response.set(entry::reg::register_value, value);
-    writer_.post(sc_core::sc_time_stamp(), response_address, bytes_of(response, 8),
+    writer_.post(sc_core::sc_time_stamp(), response_address, response.bytes().first(8),
                  [held = started_work::current()](bool) {});
 }
 
@@ -129,22 +133,14 @@ void nitro_management::control_written(std::uint32_t written) {
 }
 
 void nitro_management::completion_queue_written() {
-    const auto depth = static_cast<std::uint32_t>(registers.get(acq_caps::depth));
-    completions_ = {};
-    if (depth != 0 && depth <= max_depth &&
-        registers.get(acq_caps::entry_size) == admin_entry::size)
-        completions_ = host_ring(wide(registers, reg::acq_base_lo, reg::acq_base_hi), depth,
-                                 admin_entry::size);
+    completions_ = ring(wide(registers, reg::acq_base_lo, reg::acq_base_hi),
+                        registers.get(acq_caps::depth), registers.get(acq_caps::entry_size));
 }
 
 /// The order of base and capabilities differs between drivers.
 void nitro_management::event_queue_written() {
-    const auto depth = static_cast<std::uint32_t>(registers.get(aenq_caps::depth));
-    events_ = {};
-    if (depth != 0 && depth <= max_depth &&
-        registers.get(aenq_caps::entry_size) == admin_entry::size)
-        events_ = host_ring(wide(registers, reg::aenq_base_lo, reg::aenq_base_hi), depth,
-                            admin_entry::size);
+    events_ = ring(wide(registers, reg::aenq_base_lo, reg::aenq_base_hi),
+                   registers.get(aenq_caps::depth), registers.get(aenq_caps::entry_size));
 }
 
 // --- events ---
@@ -175,7 +171,7 @@ bool nitro_management::report(event_group group, std::uint16_t syndrome,
     sc_assert(details.size() <= max_event_details);
     std::ranges::copy(details, event.words().end() - max_event_details);
     ++counters_.events;
-    writer_.post(now, slot.address, bytes_of(event, admin_entry::size), [this](bool written) {
+    writer_.post(now, slot.address, event.bytes(), [this](bool written) {
         // If the host's memory fails, no more events until a driver configures the queue again.
         if (!written) events_ = {};
         interrupt(static_cast<unsigned>(registers.get(aenq_caps::vector)));
@@ -205,20 +201,19 @@ void nitro_management::interrupt(unsigned vector) {
 
 // --- admin queue ---
 
-/// Advances until blocked or idle. The state selects each step; events only wake the process.
+/// The state selects each step; events only wake the process.
 void nitro_management::run() {
-    for (;;) {
-        if (advance() != progress::moved) return;
+    while (advance()) {
     }
 }
 
-nitro_management::progress nitro_management::advance() {
+bool nitro_management::advance() {
     if (!command_) {
         const auto depth = registers.get(aq_caps::depth);
         const bool ready = registers.get(dev_sts::ready) != 0 && depth != 0 && depth <= max_depth &&
                            registers.get(aq_caps::entry_size) == admin_entry::size &&
                            completions_.exists();
-        if (fetched_ == posted_ || !ready) return progress::idle;
+        if (fetched_ == posted_ || !ready) return false;
         // If the driver has posted more than `depth` commands, fetch only the last `depth`.
         if (static_cast<std::uint16_t>(posted_ - fetched_) > depth)
             fetched_ = static_cast<std::uint16_t>(posted_ - depth);
@@ -229,23 +224,22 @@ nitro_management::progress nitro_management::advance() {
     if (!command_->fetched) return fetch();
     auto& needs = *command_->needs;
     const auto outcome = read(needs.address, command_->bytes.data(), needs.bytes);
-    if (outcome == memory_port::outcome::deferred) return progress::blocked;
+    if (outcome == memory_port::outcome::deferred) return false;
     const std::span<const std::uint8_t> bytes(command_->bytes.data(), needs.bytes);
     const bool answered = outcome == memory_port::outcome::done;
     take(card_.resume(answered ? bytes : std::span<const std::uint8_t>{}));
-    return progress::moved;
+    return true;
 }
 
-nitro_management::progress nitro_management::fetch() {
-    auto* const words = reinterpret_cast<std::uint8_t*>(command_->entry.words().data());
-    const auto outcome = read(command_->address, words, admin_entry::size);
-    if (outcome == memory_port::outcome::deferred) return progress::blocked;
+bool nitro_management::fetch() {
+    const auto outcome = read(command_->address, command_->entry.words().data(), admin_entry::size);
+    if (outcome == memory_port::outcome::deferred) return false;
     ++fetched_;
     command_->fetched = true;
     if (outcome == memory_port::outcome::failed || lost_commands_ > 0) {
         if (lost_commands_ > 0) --lost_commands_;
         command_.reset();
-        return progress::moved;
+        return true;
     }
     ++counters_.commands;
     if (trace::on())
@@ -253,10 +247,10 @@ nitro_management::progress nitro_management::fetch() {
                      {{"opcode", command_->entry.get(entry::command::opcode)},
                       {"id", command_->entry.get(entry::command::id)}});
     take(card_.begin(command_->entry));
-    return progress::moved;
+    return true;
 }
 
-memory_port::outcome nitro_management::read(std::uint64_t address, std::uint8_t* bytes,
+memory_port::outcome nitro_management::read(std::uint64_t address, void* bytes,
                                             std::uint32_t length) {
     sc_time delay;
     return memory_.access(tlm::TLM_READ_COMMAND, address, bytes, length, pending_, delay);
@@ -290,7 +284,7 @@ void nitro_management::complete(const nitro::answer& answer) {
     done.set(entry::completion_head::head, fetched_);
     const bool timed = timing() == timing_mode::contended;
     writer_.post(sc_core::sc_time_stamp() + (timed ? cfg_.command_time : sc_core::SC_ZERO_TIME),
-                 slot.address, bytes_of(done, admin_entry::size), [this](bool) {
+                 slot.address, done.bytes(), [this](bool) {
                      interrupt(static_cast<unsigned>(registers.get(acq_caps::vector)));
                  });
 }

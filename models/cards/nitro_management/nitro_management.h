@@ -73,7 +73,6 @@ public:
     void publish(statistics& out) const;
 
 private:
-    static constexpr std::uint32_t max_depth = 1024;      // entries of each ring
     static constexpr std::size_t max_event_details = 12;  // words
 
     /// A command from its fetch to its completion.
@@ -84,7 +83,6 @@ private:
         std::optional<nitro::memory_request> needs;  // the card's outstanding read
         std::array<std::uint8_t, nitro::memory_request::max_bytes> bytes;
     };
-    enum class progress { idle, moved, blocked };
 
     void set_up_registers();
     void answer_register_read(std::uint32_t request);
@@ -95,9 +93,10 @@ private:
     bool has_room_for_event() const;
 
     void run();
-    progress advance();
-    progress fetch();
-    memory_port::outcome read(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
+    /// Each makes a step; false: the process is idle or blocked.
+    bool advance();
+    bool fetch();
+    memory_port::outcome read(std::uint64_t address, void* bytes, std::uint32_t length);
     void take(const nitro::step& next);
     void complete(const nitro::answer& answer);
     void interrupt(unsigned vector);
