@@ -2,9 +2,9 @@
 #include "models/cards/ena/admin/ena_admin.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <optional>
 
@@ -219,8 +219,7 @@ step ena_admin::device_attributes() const {
     words.set(reg::device_capabilities, eni_statistics);
     words.set(reg::device_physical_width, 48);
     words.set(reg::device_virtual_width, 48);
-    std::memcpy(&words.words()[entry::byte(reg::device_mac_0) / 4], cfg_.mac.data(),
-                cfg_.mac.size());
+    words.set_array(reg::device_mac_0, cfg_.mac);
     words.set(reg::device_max_mtu, limits::max_mtu);
     return answered(words);
 }
@@ -278,12 +277,9 @@ step ena_admin::get_stats(const entry& command) const {
     if (type == regs::get_stats::type_eni) return answered(words);
     if (type != regs::get_stats::type_basic) return refuse(status::unsupported_opcode);
     const auto& counters = queues_.counters;
-    std::size_t word = entry::byte(reg::stats_first_lo) / 4;
-    for (const std::uint64_t value : {counters.tx_bytes, counters.tx_packets, counters.rx_bytes,
-                                      counters.rx_packets, counters.rx_drops, counters.tx_drops}) {
-        words.words()[word++] = static_cast<std::uint32_t>(value);
-        words.words()[word++] = static_cast<std::uint32_t>(value >> 32);
-    }
+    words.set_array(reg::stats_first_lo,
+                    std::array{counters.tx_bytes, counters.tx_packets, counters.rx_bytes,
+                               counters.rx_packets, counters.rx_drops, counters.tx_drops});
     return answered(words);
 }
 

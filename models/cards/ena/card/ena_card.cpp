@@ -2,6 +2,7 @@
 #include "models/cards/ena/card/ena_card.h"
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <utility>
 
@@ -30,13 +31,6 @@ ethernet::mac_address address_of(const ena_card::config& cfg) {
     for (std::size_t i = 0; i < value.size(); ++i)
         value[value.size() - 1 - i] = static_cast<std::uint8_t>(number >> 8 * i);
     return value;
-}
-
-std::uint32_t low(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-std::uint32_t high(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value >> 32);
 }
 
 }  // namespace
@@ -140,13 +134,7 @@ void ena_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- nitro::admin_target ---
-
-void ena_card::raise(unsigned vector) {
-    if (vector >= irq.size()) return;
-    irq[vector].set(true);
-    irq[vector].set(false);
-}
+// --- ena_admin::listener ---
 
 void ena_card::queue_removed(std::uint16_t number) {
     transmitter_.removed(number);
@@ -186,8 +174,8 @@ void ena_card::keep_alive() {
         return;
     }
     const auto& counters = queues_.counters;
-    const std::array drops{low(counters.rx_drops), high(counters.rx_drops), low(counters.tx_drops),
-                           high(counters.tx_drops)};
+    const auto drops = std::bit_cast<std::array<std::uint32_t, 4>>(
+        std::array{counters.rx_drops, counters.tx_drops});  // each low half first
     management_.report(nitro_management::event_group::keep_alive, 0, drops);
 }
 

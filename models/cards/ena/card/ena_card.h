@@ -89,7 +89,9 @@ private:
         return admin_.resume(bytes);
     }
     void reset_by_driver() override;
-    void raise(unsigned vector) override;
+    void raise(unsigned vector) override {
+        if (vector < irq.size()) irq[vector].pulse();
+    }
     // ena_admin::listener
     void queue_removed(std::uint16_t number) override;
     void ring_removed(const host_ring& ring) override;

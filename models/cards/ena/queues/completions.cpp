@@ -50,9 +50,7 @@ void completions::write(const submission_queue& source, io_entry entry, register
     const auto slot = target->ring.next();
     entry.set(phase, slot.phase);
     const std::uint32_t size = std::min(bytes, target->ring.entry_size());
-    const std::span<const std::uint8_t> words(
-        reinterpret_cast<const std::uint8_t*>(entry.words().data()), size);
-    writer_.post(sc_core::sc_time_stamp(), slot.address, words,
+    writer_.post(sc_core::sc_time_stamp(), slot.address, entry.bytes().first(size),
                  [this, number = source.completions, announces, way = source.way](bool) {
                      auto* const queue = find(queues_.completions, number);
                      if (queue == nullptr) return;
