@@ -165,10 +165,9 @@ bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
         finish(task);
         return true;
     };
-    for (auto place = lost_.begin(); place != lost_.end(); ++place) {
-        if (!is_it(*place)) continue;
-        job task = std::move(*place);
-        lost_.erase(place);
+    if (const auto found = std::ranges::find_if(lost_, is_it); found != lost_.end()) {
+        job task = std::move(*found);
+        lost_.erase(found);
         return end(std::move(task));
     }
     for (auto place = waiting_.begin(); place != waiting_.end(); ++place)
@@ -350,8 +349,7 @@ void command_engine::write(completion_queue& queue, const completion& done) {
     made.set(words::completion::id, done.id);
     made.set(words::completion::phase, queue.phase);
     made.set(words::completion::status, static_cast<std::uint64_t>(done.outcome));
-    const std::span bytes(reinterpret_cast<const std::uint8_t*>(made.words().data()),
-                          queue_set::completion_bytes);
+    const auto bytes = made.bytes().first(queue_set::completion_bytes);
     const std::uint64_t address =
         queue.base + std::uint64_t{queue.tail} * queue_set::completion_bytes;
     queue.tail = (queue.tail + 1) % queue.size;

@@ -26,18 +26,17 @@ public:
 
     bool write_cache() const {
         return limits_.has_write_cache &&
-               (value(nvme_entry_regs::feature::id_write_cache) & 1) != 0;
+               (values_[nvme_entry_regs::feature::id_write_cache] & 1) != 0;
     }
     /// Upper threshold of the composite temperature, kelvin.
     std::uint16_t hot() const { return thresholds_[0]; }
     std::uint16_t cold() const { return thresholds_[1]; }
     /// Bit mask of the critical warnings that are reported as events.
     std::uint8_t reported_warnings() const {
-        return static_cast<std::uint8_t>(value(nvme_entry_regs::feature::id_events));
+        return static_cast<std::uint8_t>(values_[nvme_entry_regs::feature::id_events]);
     }
 
 private:
-    std::uint32_t value(unsigned id) const { return values_[id]; }
     std::uint32_t queues() const { return (limits_.pairs - 1) << 16 | (limits_.pairs - 1); }
     bool has(std::uint32_t id) const;
 

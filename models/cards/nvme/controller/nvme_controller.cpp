@@ -178,12 +178,6 @@ void nvme_controller::lose_power() {
 
 // --- command_engine::listener ---
 
-void nvme_controller::raise(unsigned vector) {
-    if (vector >= irq.size()) return;
-    irq[vector].set(true);
-    irq[vector].set(false);
-}
-
 void nvme_controller::fail() {
     engine_.forget();
     registers_.set(csts::cfs, 1);

@@ -79,7 +79,9 @@ public:
 
 private:
     // nvme::command_engine::listener
-    void raise(unsigned vector) override;
+    void raise(unsigned vector) override {
+        if (vector < irq.size()) irq[vector].pulse();
+    }
     void fail() override;
     void failed(const nvme::completion& result, const nvme::command& request) override {
         health_.note_error(result, request);

@@ -20,6 +20,13 @@ std::unique_ptr<block_store> make_store(const medium::config& cfg) {
     return std::make_unique<image_file>(cfg.image, cfg.capacity);
 }
 
+/// Duration from now on of an access that `rate` and `latency` determine.
+sc_time duration(bandwidth_resource& rate, std::uint64_t bytes, const sc_time& latency) {
+    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
+    const sc_time now = sc_core::sc_time_stamp();
+    return rate.reserve(bytes, now) - now + latency;
+}
+
 }  // namespace
 
 medium::medium(const std::string& name, const config& cfg)
@@ -77,22 +84,16 @@ void medium::mend(std::uint64_t offset, std::uint64_t length) {
 // --- time ---
 
 sc_time medium::time_of_read(std::uint64_t bytes) {
-    const sc_time now = sc_core::sc_time_stamp();
-    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
-    return reads_.reserve(bytes, now) - now + cfg_.read_latency;
+    return duration(reads_, bytes, cfg_.read_latency);
 }
 
 sc_time medium::time_of_write(std::uint64_t bytes) {
-    const sc_time now = sc_core::sc_time_stamp();
-    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
-    return writes_.reserve(bytes, now) - now + cfg_.write_latency;
+    return duration(writes_, bytes, cfg_.write_latency);
 }
 
 /// A flush begins after earlier writes.
 sc_time medium::time_of_flush() {
-    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
-    return writes_.reserve(0, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp() +
-           cfg_.flush_latency;
+    return duration(writes_, 0, cfg_.flush_latency);
 }
 
 }  // namespace trn::nvme

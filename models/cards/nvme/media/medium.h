@@ -45,7 +45,7 @@ public:
     std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t length);
     void flush() { cache_.flush(); }
     void flush(std::uint64_t offset, std::uint64_t length) { cache_.flush(offset, length); }
-    std::uint64_t lose_power() { return cache_.lose_power(); }
+    void lose_power() { cache_.lose_power(); }
 
     /// Makes reads of the range fail until it is written.
     void spoil(std::uint64_t offset, std::uint64_t length);

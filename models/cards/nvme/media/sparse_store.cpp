@@ -3,37 +3,47 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace trn::nvme {
 
-namespace {
-
-/// Number of bytes from `offset` to the end of its extent, at most `size`.
-std::uint64_t in_extent(std::uint64_t offset, std::uint64_t size) {
-    return std::min(size, sparse_store::extent_bytes - offset % sparse_store::extent_bytes);
+bool sparse_store::read_unwritten(std::uint64_t, std::span<std::uint8_t> bytes) {
+    std::ranges::fill(bytes, std::uint8_t{0});
+    return true;
 }
-
-}  // namespace
 
 bool sparse_store::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
     while (!bytes.empty()) {
         const auto part = bytes.first(in_extent(offset, bytes.size()));
         const auto found = extents_.find(offset / extent_bytes);
-        if (found == extents_.end())
-            std::memset(part.data(), 0, part.size());
-        else
+        if (found == extents_.end()) {
+            if (!read_unwritten(offset, part)) return false;
+        } else if (!found->second) {
+            std::ranges::fill(part, std::uint8_t{0});
+        } else {
             std::memcpy(part.data(), found->second->data() + offset % extent_bytes, part.size());
+        }
         offset += part.size();
         bytes = bytes.subspan(part.size());
     }
     return true;
 }
 
+sparse_store::extent* sparse_store::writable(std::uint64_t number) {
+    if (const auto found = extents_.find(number); found != extents_.end()) {
+        if (!found->second) found->second = std::make_unique<extent>();
+        return found->second.get();
+    }
+    auto fresh = std::make_unique<extent>();
+    if (!read_unwritten(number * extent_bytes, *fresh)) return nullptr;
+    return (extents_[number] = std::move(fresh)).get();
+}
+
 bool sparse_store::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
         const auto part = bytes.first(in_extent(offset, bytes.size()));
-        auto& stored = extents_[offset / extent_bytes];
-        if (!stored) stored = std::make_unique<extent>();
+        auto* const stored = writable(offset / extent_bytes);
+        if (stored == nullptr) return false;
         std::memcpy(stored->data() + offset % extent_bytes, part.data(), part.size());
         offset += part.size();
         bytes = bytes.subspan(part.size());

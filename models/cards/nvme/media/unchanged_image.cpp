@@ -29,60 +29,12 @@ unchanged_image::unchanged_image(const std::string& path, std::uint64_t size)
     check_image_size(path, static_cast<std::uint64_t>(now.st_size), size);
 }
 
-/// Number of bytes from `offset` to the end of its extent, at most `size`.
-std::uint64_t unchanged_image::in_extent(std::uint64_t offset, std::uint64_t size) {
-    return std::min(size, extent_bytes - offset % extent_bytes);
-}
-
-bool unchanged_image::read_file(std::uint64_t offset, std::span<std::uint8_t> bytes) {
-    if (!file_) {
-        std::ranges::fill(bytes, std::uint8_t{0});
-        return true;
-    }
+bool unchanged_image::read_unwritten(std::uint64_t offset, std::span<std::uint8_t> bytes) {
+    if (!file_) return sparse_store::read_unwritten(offset, bytes);
     if (read_image(file_.get(), offset, bytes)) return true;
     if (!std::exchange(reported_, true))
         log::error("disk image", "{}: cannot read: {}", path_, std::strerror(errno));
     return false;
-}
-
-bool unchanged_image::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-        const auto part = bytes.first(in_extent(offset, bytes.size()));
-        const auto found = extents_.find(offset / extent_bytes);
-        if (found == extents_.end()) {
-            if (!read_file(offset, part)) return false;
-        } else if (!found->second) {
-            std::ranges::fill(part, std::uint8_t{0});
-        } else {
-            std::memcpy(part.data(), found->second->data() + offset % extent_bytes, part.size());
-        }
-        offset += part.size();
-        bytes = bytes.subspan(part.size());
-    }
-    return true;
-}
-
-/// The extent in memory, with its content; null if the file cannot be read.
-unchanged_image::extent* unchanged_image::writable(std::uint64_t number) {
-    if (const auto found = extents_.find(number); found != extents_.end()) {
-        if (!found->second) found->second = std::make_unique<extent>();
-        return found->second.get();
-    }
-    auto fresh = std::make_unique<extent>();
-    if (!read_file(number * extent_bytes, *fresh)) return nullptr;
-    return (extents_[number] = std::move(fresh)).get();
-}
-
-bool unchanged_image::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-        const auto part = bytes.first(in_extent(offset, bytes.size()));
-        auto* const stored = writable(offset / extent_bytes);
-        if (stored == nullptr) return false;
-        std::memcpy(stored->data() + offset % extent_bytes, part.data(), part.size());
-        offset += part.size();
-        bytes = bytes.subspan(part.size());
-    }
-    return true;
 }
 
 /// A few extents at a time: each of them has an entry afterwards.

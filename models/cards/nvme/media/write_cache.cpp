@@ -58,19 +58,15 @@ void write_cache::trim_order() {
     });
 }
 
-std::uint64_t write_cache::lose_power() {
-    std::uint64_t lost = 0;
+void write_cache::lose_power() {
     for (const std::uint64_t n : order_) {
         const auto found = durable_.find(n);
         if (found == durable_.end()) continue;
-        if ((mix_bits(seed_ + draws_++) & 1) != 0) {
+        if ((mix_bits(seed_ + draws_++) & 1) != 0)
             store_.write(n * page_bytes, std::span(*found->second).first(length_of(n)));
-            ++lost;
-        }
         durable_.erase(found);
     }
     flush();
-    return lost;
 }
 
 }  // namespace trn::nvme

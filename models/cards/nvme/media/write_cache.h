@@ -30,9 +30,8 @@ public:
     void flush();
     /// Makes the pages of a range durable.
     void flush(std::uint64_t offset, std::uint64_t length);
-    /// Each page that is not durable is lost at random, independently. \returns the number of lost
-    /// pages
-    std::uint64_t lose_power();
+    /// Each page that is not durable is lost at random, independently.
+    void lose_power();
     std::uint64_t dirty_bytes() const { return durable_.size() * page_bytes; }
 
 private:
