@@ -110,6 +110,11 @@ std::optional<std::string> find_below(const document& values, std::string_view p
 
 }  // namespace
 
+std::string address_text(std::uint32_t address) {
+    return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
+                       address & 0xff);
+}
+
 std::string domain_of(std::string_view region) {
     return region == "us-east-1" ? "ec2.internal" : fmt::format("{}.compute.internal", region);
 }

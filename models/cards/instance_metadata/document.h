@@ -21,6 +21,9 @@ struct instance {
     std::string role = {};  ///< role whose credentials the instance gets; empty: none
 };
 
+/// An IPv4 address as "172.31.0.4".
+std::string address_text(std::uint32_t address);
+
 /// Domain of host names in a region, and the first label of the host name for an IPv4 address.
 std::string domain_of(std::string_view region);
 std::string host_label_of(std::string address);

@@ -25,29 +25,25 @@ constexpr ethernet::mac_address router_mac{0x02, 0x00, 0xac, 0x1f, 0x00, 0x01};
 
 constexpr std::uint32_t subnet = 0xac1f'0000;  // 172.31.0.0, of a default VPC
 constexpr unsigned subnet_bits = 20, vpc_bits = 16;
-
-std::string text_of(std::uint32_t address) {
-    return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
-                       address & 255);
-}
 }  // namespace
 
 instance_metadata::instance_metadata(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       cfg_(cfg),
-      server_({.about = {.type = cfg.product,
-                         .id = instance_id(),
-                         .region = cfg.region,
-                         .zone = cfg.zone,
-                         .mac = {},
-                         .address = {},
-                         .subnet = fmt::format("{}/{}", text_of(subnet), subnet_bits),
-                         .vpc = fmt::format("{}/{}", text_of(subnet), vpc_bits),
-                         .user_data = cfg.user_data,
-                         .role = cfg.role},
-               .need = cfg.tokens,
-               .hop_limit = static_cast<std::uint8_t>(cfg.hop_limit),
-               .seed = seed_for(this->name())}),
+      server_(
+          {.about = {.type = cfg.product,
+                     .id = instance_id(),
+                     .region = cfg.region,
+                     .zone = cfg.zone,
+                     .mac = {},
+                     .address = {},
+                     .subnet = fmt::format("{}/{}", metadata::address_text(subnet), subnet_bits),
+                     .vpc = fmt::format("{}/{}", metadata::address_text(subnet), vpc_bits),
+                     .user_data = cfg.user_data,
+                     .role = cfg.role},
+           .need = cfg.tokens,
+           .hop_limit = static_cast<std::uint8_t>(cfg.hop_limit),
+           .seed = seed_for(this->name())}),
       service_(
           {.mac = own_mac, .address = address, .seed = seed_for(this->name())},
           [this](const tcp_service::client& client, std::string_view request) {
@@ -59,7 +55,7 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
              .address = card_address(),
              .prefix = subnet_bits,
              .domain = metadata::domain_of(cfg.region),
-             .host = metadata::host_label_of(text_of(card_address()))},
+             .host = metadata::host_label_of(metadata::address_text(card_address()))},
             [this](std::unique_ptr<packet> packet) { send(std::move(packet)); }) {
     SC_METHOD(run);
     sensitive << due_;

@@ -40,11 +40,6 @@ std::string mac_text(const ethernet::mac_address& address) {
     return fmt::format("{:02x}", fmt::join(address, ":"));
 }
 
-std::string address_text(std::uint32_t address) {
-    return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
-                       address & 0xff);
-}
-
 /// Parses a session's duration in seconds; 0 if the text is not a permitted number.
 std::uint32_t seconds_in(std::string_view text) {
     std::uint32_t value = 0;
