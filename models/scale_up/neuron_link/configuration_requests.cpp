@@ -11,9 +11,8 @@ using regs::reg;
 
 void configuration_requests::start(unsigned port, const register_access& access) {
     using namespace regs::config_command;
-    if (pending_[port] || go.get(access.written) == 0) {  // software cannot write BUSY and ERROR
+    if (pending_[port] || go.get(access.written) == 0)  // BUSY and ERROR are read-only
         return regs_.set(reg::config_command, access.old, port);
-    }
     const pending answer = send(port, access.written);
     regs_.set(reg::config_command, (access.value & write.mask()) | busy.mask(), port);
     pending_[port] = answer;

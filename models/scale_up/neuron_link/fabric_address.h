@@ -16,9 +16,7 @@ inline constexpr unsigned ids = 1024;  ///< 2 racks of 32 servers of 16 chips
 inline constexpr std::uint64_t axi_mask = (std::uint64_t{1} << 48) - 1;
 inline constexpr unsigned max_hops = 31;
 
-/// The chip id in an address: rack << 9
-/// server << 4
-/// chip.
+/// The chip id in an address: 512 rack + 16 server + chip.
 constexpr unsigned id_of(std::uint64_t address) {
     return static_cast<unsigned>(address >> id_shift) & (ids - 1);
 }

@@ -32,14 +32,13 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
         axi[i].register_invalidate_direct_mem_ptr(this, &neuron_link::axi_revoked,
                                                   static_cast<int>(i));
     for (unsigned i = 0; i < windows; ++i) {
-        const auto listen = [this](auto& socket, unsigned source) {
-            const auto tag = static_cast<int>(source);
-            socket.register_b_transport(this, &neuron_link::from_inside, tag);
-            socket.register_transport_dbg(this, &neuron_link::peek_from_inside, tag);
-            socket.register_get_direct_mem_ptr(this, &neuron_link::pointer_from_inside, tag);
+        const auto listen = [this](auto& socket, int source) {
+            socket.register_b_transport(this, &neuron_link::pass, source);
+            socket.register_transport_dbg(this, &neuron_link::peek, source);
+            socket.register_get_direct_mem_ptr(this, &neuron_link::request_pointer, source);
         };
-        listen(window[i], from_window + i);
-        listen(fabric[i], from_fabric + i);
+        listen(window[i], from_window + static_cast<int>(i));
+        listen(fabric[i], from_fabric + static_cast<int>(i));
     }
     make_registers();
     SC_METHOD(finish_requests);
@@ -96,9 +95,9 @@ bool neuron_link::is_chip_address(std::uint64_t axi_address, std::uint64_t lengt
            (axi_address >> cfg_.host_bit & 1) == 0;
 }
 
-neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
-                                    std::uint64_t length) const {
-    const bool by_id = source >= from_fabric || (source < ports && (address & fabric::flag) != 0);
+neuron_link::step neuron_link::next(int source, std::uint64_t address, std::uint64_t length) const {
+    const bool by_id =
+        source >= from_fabric || (source < from_window && (address & fabric::flag) != 0);
     const std::uint64_t inside = by_id ? address & fabric::axi_mask : address;
     // On the wire, bits 50:48 count hops; accesses from inside the chip must not set them.
     const bool has_hop_bits = source >= from_fabric && (address >> 48 & 7) != 0;
@@ -106,24 +105,24 @@ neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
         return {.refused = cause::not_of_the_chip};
     if (by_id)
         return toward(fabric::id_of(address), inside,
-                      source < ports ? fabric::hops_of(address) : 0);
-    if (source < ports) return {cause::none, to_chip, inside};
+                      source < from_window ? fabric::hops_of(address) : 0);
+    if (source < from_window) return {cause::none, to_chip, inside};
     return through_window(source - from_window, inside);
 }
 
 // --- Forwarding
 
-void neuron_link::note_error(unsigned source, cause why, std::uint64_t address) {
+void neuron_link::note_error(int source, cause why, std::uint64_t address) {
     ++errors_;
     const std::uint64_t count = regs_.get(regs::error::count) + 1;
     regs_.set(reg::error, regs::error::count.set(0, count & 0xffff) |
-                              regs::error::port.set(0, std::min(source, ports)) |
+                              regs::error::port.set(0, std::min(source, from_window)) |
                               regs::error::cause.set(0, static_cast<std::uint64_t>(why)));
     regs_.set(reg::error_address_lo, address & 0xffff'ffff);
     regs_.set(reg::error_address_hi, address >> 32);
 }
 
-void neuron_link::refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload) {
+void neuron_link::refuse(int source, cause why, tlm::tlm_generic_payload& payload) {
     const auto rule = [&]() -> const misuse::rule& {
         switch (why) {
         case cause::no_neighbour:
@@ -138,7 +137,7 @@ void neuron_link::refuse(unsigned source, cause why, tlm::tlm_generic_payload& p
             return misuse::not_of_the_neighbour;
         }
     };
-    const auto origin = source < ports ? fmt::format("port {}", source)
+    const auto origin = source < from_window ? fmt::format("port {}", source)
                         : source < from_fabric
                             ? fmt::format("window {}", source - from_window)
                             : fmt::format("fabric window {}", source - from_fabric);
@@ -147,11 +146,11 @@ void neuron_link::refuse(unsigned source, cause why, tlm::tlm_generic_payload& p
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void neuron_link::pass(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, payload.get_data_length());
     if (go.refused != cause::none) return refuse(source, go.refused, payload);
-    if (source < ports && go.destination != to_chip)
+    if (source < from_window && go.destination != to_chip)
         transit_.pass(payload.get_command(), address, payload.get_data_length(),
                       sc_core::sc_time_stamp() + delay);
     const sc_time start = delay;
@@ -163,7 +162,8 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
         port[go.destination].send(payload, delay);
     payload.set_address(address);
     if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
-    if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
+    if (source < from_window || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
+        return;
     const auto* pending = payload.get_extension<pending_access>();
     if (pending != nullptr && pending->is_deferred()) return;
     // The requester's completion timeout (PCIe 6.0 2.8), measured from the request's start.
@@ -174,7 +174,7 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
-unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
+unsigned neuron_link::peek(int source, tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, payload.get_data_length());
     if (go.refused != cause::none) return 0;
@@ -185,12 +185,12 @@ unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
     return done;
 }
 
-bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& payload,
+bool neuron_link::request_pointer(int source, tlm::tlm_generic_payload& payload,
                                   tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, 1);
     if (go.refused != cause::none) return refuse_pointer_to(source, payload, dmi);
-    if (source < ports && go.destination != to_chip) route::add(payload, transit_);
+    if (source < from_window && go.destination != to_chip) route::add(payload, transit_);
     asked_[go.destination] = static_cast<std::uint16_t>(asked_[go.destination] | 1u << source);
     payload.set_address(go.address);
     const bool granted = go.destination == to_chip
@@ -213,7 +213,7 @@ bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& pay
 }
 
 /// A change of any port or table may end the refusal.
-bool neuron_link::refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& payload,
+bool neuron_link::refuse_pointer_to(int source, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
     for (auto& sources_of : asked_)
         sources_of = static_cast<std::uint16_t>(sources_of | 1u << source);
@@ -226,9 +226,9 @@ void neuron_link::revoke(unsigned destination) {
     const unsigned asked = asked_[destination];
     asked_[destination] = 0;
     constexpr std::uint64_t last = ~std::uint64_t{0};
-    for (unsigned source = 0; source < sources; ++source) {
+    for (int source = 0; source < sources; ++source) {
         if ((asked >> source & 1) == 0) continue;
-        if (source < ports)
+        if (source < from_window)
             port[source].revoke_pointers();
         else if (source < from_fabric)
             window[source - from_window]->invalidate_direct_mem_ptr(0, last);
@@ -237,16 +237,6 @@ void neuron_link::revoke(unsigned destination) {
     }
 }
 
-void neuron_link::from_inside(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
-    pass(static_cast<unsigned>(source), payload, delay);
-}
-unsigned neuron_link::peek_from_inside(int source, tlm::tlm_generic_payload& payload) {
-    return peek(static_cast<unsigned>(source), payload);
-}
-bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payload,
-                                      tlm::tlm_dmi& dmi) {
-    return request_pointer(static_cast<unsigned>(source), payload, dmi);
-}
 void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
     // Higher addresses are windows, for which no pointers exist.
     if (first <= fabric::axi_mask) revoke(to_chip);
@@ -262,15 +252,16 @@ void neuron_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_ti
         return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     if (!good) return identity_.answer_garbage(local.index(), payload, delay);
     if (configures) return identity_.answer(local.index(), payload, delay);
-    pass(local.index(), payload, delay);
+    pass(static_cast<int>(local.index()), payload, delay);
 }
 unsigned neuron_link::peeked(plug& local, tlm::tlm_generic_payload& payload) {
-    return behaviour_ == behaviour::good ? peek(local.index(), payload) : 0;
+    return behaviour_ == behaviour::good ? peek(static_cast<int>(local.index()), payload) : 0;
 }
 bool neuron_link::asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
-    if (behaviour_ == behaviour::good) return request_pointer(local.index(), payload, dmi);
-    return refuse_pointer_to(local.index(), payload, dmi);
+    if (behaviour_ == behaviour::good)
+        return request_pointer(static_cast<int>(local.index()), payload, dmi);
+    return refuse_pointer_to(static_cast<int>(local.index()), payload, dmi);
 }
 void neuron_link::pointers_revoked(plug& local, std::uint64_t, std::uint64_t) {
     revoke(local.index());

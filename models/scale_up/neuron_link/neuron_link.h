@@ -69,16 +69,14 @@ public:
     SC_HAS_PROCESS(neuron_link);
     neuron_link(sc_core::sc_module_name name, const config& cfg);
 
-    const config& settings() const { return cfg_; }
-
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
 
 private:
     // Indices of sources: ports, then windows, then fabric windows. Indices of destinations: ports,
     // then the chip itself.
-    static constexpr unsigned from_window = ports, from_fabric = ports + windows;
-    static constexpr unsigned sources = ports + 2 * windows;
+    static constexpr int from_window = ports, from_fabric = ports + windows;
+    static constexpr int sources = ports + 2 * windows;
     static constexpr unsigned to_chip = ports;
 
     enum class cause : std::uint8_t {  // values of ERROR.CAUSE
@@ -120,23 +118,20 @@ private:
     void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& local) override;
 
-    void from_inside(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_from_inside(int source, tlm::tlm_generic_payload& payload);
-    bool pointer_from_inside(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void axi_revoked(int die, sc_dt::uint64 first, sc_dt::uint64 last);
 
-    step next(unsigned source, std::uint64_t address, std::uint64_t length) const;
+    step next(int source, std::uint64_t address, std::uint64_t length) const;
     step through_window(unsigned number, std::uint64_t address) const;
     step toward(unsigned id, std::uint64_t axi_address, unsigned hops) const;
     std::optional<unsigned> route_to(unsigned id) const;
     bool is_own(unsigned id) const;
     bool is_chip_address(std::uint64_t axi_address, std::uint64_t length) const;
-    void pass(unsigned source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek(unsigned source, tlm::tlm_generic_payload& payload);
-    bool request_pointer(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload);
-    void note_error(unsigned source, cause why, std::uint64_t address);
-    bool refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void pass(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek(int source, tlm::tlm_generic_payload& payload);
+    bool request_pointer(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void refuse(int source, cause why, tlm::tlm_generic_payload& payload);
+    void note_error(int source, cause why, std::uint64_t address);
+    bool refuse_pointer_to(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void revoke(unsigned destination);
     tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>& die_of(std::uint64_t address) {
         return axi[axi.size() > 1 ? address >> 47 & 1 : 0];
