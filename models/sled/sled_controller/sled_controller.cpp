@@ -20,7 +20,7 @@ void sled_controller::start_of_simulation() {
     for (int i = 0; i < power.size(); ++i) power[i]->on_conversion([this] { evaluate(); });
 }
 
-std::uint64_t sled_controller::of_chip(unsigned chip) const {
+std::uint64_t sled_controller::chip_milliwatts(unsigned chip) const {
     return powered_ && chip < static_cast<unsigned>(power.size())
                ? power[static_cast<int>(chip)]->milliwatts()
                : 0;
@@ -28,7 +28,7 @@ std::uint64_t sled_controller::of_chip(unsigned chip) const {
 
 std::uint64_t sled_controller::milliwatts() const {
     std::uint64_t sum = 0;
-    for (unsigned i = 0; i < cfg_.chips; ++i) sum += of_chip(i);
+    for (unsigned i = 0; i < cfg_.chips; ++i) sum += chip_milliwatts(i);
     return sum;
 }
 
@@ -58,10 +58,10 @@ void sled_controller::evaluate() {
     if (now > budget() || hot) {
         const std::uint64_t part = hot ? 0 : budget() / cfg_.chips;
         for (unsigned i = 0; i < cfg_.chips; ++i) {
-            if (throttle[i].level() || of_chip(i) <= part) continue;
+            if (throttle[i].level() || chip_milliwatts(i) <= part) continue;
             ++counters_.throttle_events;
             log::info(this->name(), "chip {} throttled: it draws {} W, the sled {} of {} W", i,
-                      of_chip(i) / 1000, now / 1000, budget() / 1000);
+                      chip_milliwatts(i) / 1000, now / 1000, budget() / 1000);
             throttle[i].set(true);
         }
     } else if (now * 1000 < budget() * cfg_.release_permille) {

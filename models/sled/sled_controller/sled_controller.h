@@ -54,7 +54,6 @@ public:
     /// Outlet temperature, degrees Celsius.
     double outlet() const;
     bool powered() const { return powered_; }
-    const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
 
     void publish(statistics& out) const override;
@@ -63,7 +62,7 @@ public:
 private:
     void start_of_simulation() override;
     void evaluate();
-    std::uint64_t of_chip(unsigned chip) const;
+    std::uint64_t chip_milliwatts(unsigned chip) const;
     std::uint64_t budget() const { return cfg_.budget() / 1000 * supply_permille_; }
     void switch_power(bool on);
 
