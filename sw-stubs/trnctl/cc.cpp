@@ -15,8 +15,7 @@ namespace trn {
 void load_cores(session& platform, std::uint32_t cores, const std::vector<std::uint8_t>& image,
                 const output& out) {
     platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));
+        bring_up(chip);
         chip.check(trn_cc_load(chip, cores, image.data(), image.size()));
         out.result({{"cores", cores}, {"bytes", image.size()}},
                    fmt::format("cores {:#x} run an image of {} bytes", cores, image.size()));
@@ -24,8 +23,7 @@ void load_cores(session& platform, std::uint32_t cores, const std::vector<std::u
 }
 
 void print_core_log(session& platform, std::uint32_t core, const output& out) {
-    platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&](device& chip) {
         std::array<char, 4097> text{};
         chip.check(trn_cc_log(chip, core, text.data(), text.size()));
         for (std::string_view rest = text.data(); !rest.empty();) {

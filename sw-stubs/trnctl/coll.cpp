@@ -184,7 +184,6 @@ void coll(session& platform, const coll_options& options, const output& out) try
     request.steps = options.steps > 0;
     collective_group group(platform, chips, options.image);
     const auto done = group.run(request);
-    const double wall_s = done.wall_s;
     const double bus =
         done.algorithm_gb_per_s() *
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
@@ -195,27 +194,28 @@ void coll(session& platform, const coll_options& options, const output& out) try
               group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "", algorithm,
               places_text(request.places), request.in_place ? ", in place" : "", "size (B)",
               "count", "type", "time (us)", "algbw", "busbw", "#wrong", "wall (s)");
-    out.result({{"op", trn_coll_op_text(options.request.op)},
-                {"ranks", group.ranks()},
-                {"domains", group.domains()},
-                {"algorithm", algorithm},
-                {"in", request.places.send.name()},
-                {"out", request.places.receive.name()},
-                {"scratch", request.places.scratch.name()},
-                {"in_place", request.in_place},
-                {"bytes", done.bytes},
-                {"count", done.elements},
-                {"type", name_of(options.request.type)},
-                {"time_us", done.ns * 1e-3},
-                {"algbw_gb_per_s", done.algorithm_gb_per_s()},
-                {"busbw_gb_per_s", bus},
-                {"checked", options.request.check},
-                {"wrong", done.wrong},
-                {"wall_s", wall_s}},
-               fmt::format("{:>12} {:>12} {:>7} {:>11.2f} {:>8.2f} {:>8.2f} {:>7} {:>8.2f}",
-                           done.bytes, done.elements, name_of(options.request.type), done.ns * 1e-3,
-                           done.algorithm_gb_per_s(), bus,
-                           options.request.check ? fmt::format("{}", done.wrong) : "N/A", wall_s));
+    out.result(
+        {{"op", trn_coll_op_text(options.request.op)},
+         {"ranks", group.ranks()},
+         {"domains", group.domains()},
+         {"algorithm", algorithm},
+         {"in", request.places.send.name()},
+         {"out", request.places.receive.name()},
+         {"scratch", request.places.scratch.name()},
+         {"in_place", request.in_place},
+         {"bytes", done.bytes},
+         {"count", done.elements},
+         {"type", name_of(options.request.type)},
+         {"time_us", done.ns * 1e-3},
+         {"algbw_gb_per_s", done.algorithm_gb_per_s()},
+         {"busbw_gb_per_s", bus},
+         {"checked", options.request.check},
+         {"wrong", done.wrong},
+         {"wall_s", done.wall_s}},
+        fmt::format("{:>12} {:>12} {:>7} {:>11.2f} {:>8.2f} {:>8.2f} {:>7} {:>8.2f}", done.bytes,
+                    done.elements, name_of(options.request.type), done.ns * 1e-3,
+                    done.algorithm_gb_per_s(), bus,
+                    options.request.check ? fmt::format("{}", done.wrong) : "N/A", done.wall_s));
     if (request.steps) report_steps(done.steps, static_cast<std::size_t>(options.steps), out);
     if (done.wrong != 0)
         throw std::runtime_error(

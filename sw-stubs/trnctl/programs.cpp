@@ -176,8 +176,7 @@ void report_counters(program_group& all, bool everywhere, const output& out) {
 }  // namespace
 
 void dump_core(session& platform, std::uint32_t core, const output& out) {
-    platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&](device& chip) {
         const auto all = engines_of(chip, core);
         for (std::uint32_t e = 0; e < all.size(); ++e)
             out.result(state_object(core, e, all[e]),
@@ -193,10 +192,7 @@ void dump_core(session& platform, std::uint32_t core, const output& out) {
 }
 
 void core_counters(session& platform, std::uint32_t core, const output& out) {
-    platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
-        print_counters(core, engines_of(chip, core), out);
-    });
+    run_probed(platform, [&](device& chip) { print_counters(core, engines_of(chip, core), out); });
 }
 
 void run_program(session& platform, const program_options& options, const output& out) {

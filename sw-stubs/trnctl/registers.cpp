@@ -112,8 +112,7 @@ void peek_named(session& platform, const spot& target, std::uint64_t size, const
 void peek(session& platform, const spot& target, std::uint64_t size, const output& out) {
     if (size == 0 || size > max_peek) throw user_error("peek shows 1 byte to 1 MiB");
     if (const auto offset = target.bar0)
-        return platform.run([&](device& chip) {
-            chip.check(trn_probe(chip));
+        return run_probed(platform, [&](device& chip) {
             if (trn_range_wraps(*offset, size))
                 throw user_error(
                     fmt::format("{} bytes at {:#x} pass the end of BAR0", size, *offset));
@@ -129,12 +128,7 @@ void peek(session& platform, const spot& target, std::uint64_t size, const outpu
     const auto& memory = target.memory;
     platform.run([&](device& chip) {
         bring_up_for(chip, memory);
-        std::vector<std::uint8_t> bytes(size);
-        const auto address = memory.address(chip, size);
-        if (memory.space == location::kind::hbm)
-            chip.check(trn_window_read(chip, memory.number, memory.offset, bytes.data(), size));
-        else
-            chip.check(trn_read(chip, memory.core(chip), bytes.data(), address, size));
+        const auto bytes = read_memory(chip, memory, size);
         out.result({{"at", memory.text()}, {"data", hex(bytes)}}, dump(memory.offset, bytes));
     });
 }
@@ -144,8 +138,7 @@ void poke(session& platform, const spot& target, const content& data, const outp
     const auto bytes = bytes_of(data);
     if (const auto offset = target.bar0) {
         if (bytes.size() % 4 != 0) throw user_error("registers of BAR0 are 4 bytes wide");
-        platform.run([&](device& chip) {
-            chip.check(trn_probe(chip));
+        run_probed(platform, [&](device& chip) {
             for (std::size_t done = 0; done < bytes.size(); done += 4) {
                 std::uint32_t word = 0;
                 std::memcpy(&word, &bytes[done], sizeof word);
@@ -156,12 +149,7 @@ void poke(session& platform, const spot& target, const content& data, const outp
         const auto& memory = target.memory;
         platform.run([&](device& chip) {
             bring_up_for(chip, memory);
-            const auto address = memory.address(chip, bytes.size());
-            if (memory.space == location::kind::hbm)
-                chip.check(trn_window_write(chip, memory.number, memory.offset, bytes.data(),
-                                            bytes.size()));
-            else
-                chip.check(trn_write(chip, memory.core(chip), address, bytes.data(), bytes.size()));
+            write_memory(chip, memory, bytes);
         });
     }
     report_written(target, data, out);
@@ -183,8 +171,7 @@ void semaphore(session& platform, const sync_options& options, const output& out
     const auto given = static_cast<std::int32_t>(
         value_of(options, options.verb == "set" ? limits::min() : 0, limits::max()));
     const auto amount = static_cast<std::uint32_t>(given);
-    platform.run([&, block = block, number = number](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&, block = block, number = number](device& chip) {
         if (options.verb == "set") chip.check(trn_semaphore_set(chip, block, number, index, given));
         if (options.verb == "inc")
             chip.check(trn_semaphore_increment(chip, block, number, index, amount));
@@ -201,8 +188,7 @@ void event(session& platform, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
     const auto set =
         static_cast<std::uint32_t>(value_of(options, 0, std::numeric_limits<std::uint32_t>::max()));
-    platform.run([&, block = block, number = number](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&, block = block, number = number](device& chip) {
         if (options.verb == "set")
             chip.check(trn_event_set(chip, block, number, options.index, set));
         std::uint32_t value = 0;

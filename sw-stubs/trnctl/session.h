@@ -39,6 +39,14 @@ public:
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };
 
+/// Runs `work` on the probed chip, where calls of the driver stub are allowed.
+inline void run_probed(session& platform, const std::function<void(device&)>& work) {
+    platform.run([&](device& chip) {
+        chip.check(trn_probe(chip));
+        work(chip);
+    });
+}
+
 /// A session on a platform in another process: `address` is its folder of sockets, or the address
 /// of its control socket, which suffices for commands without a device. `token` may be "". \throws
 /// user_error, control_error

@@ -66,8 +66,7 @@ void list(session& platform, const std::string& kind, const output& out) {
 }
 
 void info(session& platform, const output& out) {
-    platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&](device& chip) {
         const auto i = chip.info();
         std::uint64_t serial = 0;
         std::uint32_t version = 0;
@@ -99,8 +98,7 @@ void info(session& platform, const output& out) {
 
 void reset(session& platform, std::optional<std::uint32_t> cores, const output& out) {
     platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));  // precondition of a reset of cores, too
+        bring_up(chip);  // precondition of a reset of cores, too
         if (cores) chip.check(trn_reset_cores(chip, *cores));
         out.result({{"reset", cores ? "cores" : "device"}},
                    cores ? fmt::format("cores {:#x} are reset", *cores) : "the device is reset");
@@ -169,8 +167,7 @@ void snapshot(session& platform, const std::string& verb, const std::string& nam
 }
 
 void power(session& platform, const output& out) {
-    platform.run([&](device& chip) {
-        chip.check(trn_probe(chip));
+    run_probed(platform, [&](device& chip) {
         const auto dies = chip.info().dies;
         for (std::uint32_t die = 0; die < dies; ++die) {
             trn_power_sample sample{};

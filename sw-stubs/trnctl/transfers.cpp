@@ -14,12 +14,6 @@ namespace trn {
 
 namespace {
 
-/// Brings the device into the state after a driver's load: routing id known, rings set up.
-void bring_up(device& chip) {
-    chip.check(trn_probe(chip));
-    chip.check(trn_reset_device(chip));
-}
-
 struct duration {
     double simulated_s = 0, wall_s = 0;
 };

@@ -65,19 +65,16 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
     trn_coll_in_place_offsets(&config, &offsets[0], &offsets[1]);
     if (!config.in_place) offsets = {};
     if (config.in_place && !same_memory(places.send, places.receive))
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("in place, but the input is in {} and the output in {}",
-                                       places.send.name(), places.receive.name()));
+        refuse_argument("in place, but the input is in {} and the output in {}", places.send.name(),
+                        places.receive.name());
     buffers all{};
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto& memory = memories[n];
         const auto fault = collective_place_fault(memory);
-        if (!fault.empty()) throw device_error(TRN_INVALID_ARGUMENT, fault);
+        if (!fault.empty()) refuse_argument("{}", fault);
         const auto& begins = memory.space == kind::sbuf ? state_buffers_ : stacks_;
         if (memory.number >= begins.size())
-            throw device_error(
-                TRN_INVALID_ARGUMENT,
-                fmt::format("there is no {}: {} has {}", memory.name(), info_.name, begins.size()));
+            refuse_argument("there is no {}: {} has {}", memory.name(), info_.name, begins.size());
         auto offset = share_of(memory, config.slot).begin;
         for (std::size_t before = 0; before < n; ++before)
             if (same_memory(memories[before], memory) && !(config.in_place && n == 1))
@@ -90,12 +87,11 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
         all[n].bytes = needed[n];
         const auto room = size_of(memory) - std::min(size_of(memory), offset + guard_bytes);
         if (needed[n] > room)
-            throw device_error(
-                TRN_INVALID_ARGUMENT,
-                fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
-                            "{:#x} on, and {} to guard it",
-                            names[n], config.rank, memory.name(), size_text(size_of(memory)),
-                            needed[n], offset, guard_bytes));
+            refuse_argument(
+                "the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
+                "{:#x} on, and {} to guard it",
+                names[n], config.rank, memory.name(), size_text(size_of(memory)), needed[n], offset,
+                guard_bytes);
     }
     return all;
 }
@@ -110,22 +106,6 @@ bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const
 std::vector<collective_buffer> apart(const std::array<collective_buffer, 3>& all, bool in_place) {
     if (!in_place) return {all.begin(), all.end()};
     return {all[0].bytes > all[1].bytes ? all[0] : all[1], all[2]};
-}
-
-void read_bytes(device& chip, const location& source, std::span<std::uint8_t> bytes) {
-    chip.check(
-        source.space == kind::sbuf
-            ? trn_read(chip, source.number, bytes.data(), source.address(chip, bytes.size()),
-                       bytes.size())
-            : trn_window_read(chip, source.number, source.offset, bytes.data(), bytes.size()));
-}
-
-void write_bytes(device& chip, const location& destination, std::span<const std::uint8_t> bytes) {
-    chip.check(destination.space == kind::sbuf
-                   ? trn_write(chip, destination.number, destination.address(chip, bytes.size()),
-                               bytes.data(), bytes.size())
-                   : trn_window_write(chip, destination.number, destination.offset, bytes.data(),
-                                      bytes.size()));
 }
 
 }  // namespace trn

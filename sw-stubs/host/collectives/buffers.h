@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -64,10 +63,5 @@ private:
     trn_device_info info_;
     std::vector<std::uint64_t> stacks_, state_buffers_;  // AXI addresses
 };
-
-/// Access HBM through its BAR window, SBUF by the copy queue of its core, because MMIO accesses to
-/// it are one register wide. \throws device_error
-void read_bytes(device& chip, const location& source, std::span<std::uint8_t> bytes);
-void write_bytes(device& chip, const location& destination, std::span<const std::uint8_t> bytes);
 
 }  // namespace trn

@@ -21,11 +21,10 @@ constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-/// The location `bytes` after `place`.
-location after(location place, std::uint64_t bytes) {
-    place.offset += bytes;
-    return place;
+[[noreturn]] void refuse(const collective_request& request, const std::string& why) {
+    refuse_argument("{}: {}", trn_coll_op_text(request.op), why);
 }
+
 location before(location place, std::uint64_t bytes) {
     place.offset -= bytes;
     return place;
@@ -35,9 +34,8 @@ std::uint64_t rounded(const collective_request& request) {
     const std::uint64_t unit = trn_coll_type_bytes(request.type);
     if (request.op == TRN_COLL_BARRIER || unit == 0) return 0;
     if (request.bytes > 0 && request.bytes < unit)
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{} of {} bytes: an element has {}",
-                                       trn_coll_op_text(request.op), request.bytes, unit));
+        refuse_argument("{} of {} bytes: an element has {}", trn_coll_op_text(request.op),
+                        request.bytes, unit);
     return request.bytes / unit * unit;
 }
 
@@ -68,12 +66,8 @@ void in_chunks(std::uint64_t bytes, Work&& work) {
 
 std::vector<std::uint64_t> collective_counts(const collective_request& request, std::size_t ranks) {
     auto counts = request.counts;
-    const auto refuse = [&](const std::string& why) {
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{}: {}", trn_coll_op_text(request.op), why));
-    };
     if (!trn_coll_has_counts(request.op)) {
-        if (!counts.empty()) refuse("its blocks are equal, so it takes no counts");
+        if (!counts.empty()) refuse(request, "its blocks are equal, so it takes no counts");
         return counts;
     }
     const auto needed = trn_coll_count_entries(request.op, static_cast<std::uint32_t>(ranks));
@@ -82,11 +76,12 @@ std::vector<std::uint64_t> collective_counts(const collective_request& request, 
         for (std::size_t n = 1; n < ranks; ++n)
             counts.insert(counts.end(), request.counts.begin(), request.counts.end());
     if (counts.size() != needed)
-        refuse(fmt::format("over {} ranks it takes {}{} counts, not {}", ranks,
+        refuse(request,
+               fmt::format("over {} ranks it takes {}{} counts, not {}", ranks,
                            square ? fmt::format("{} or ", ranks) : "", needed, counts.size()));
     for (std::size_t n = 0; n < counts.size(); ++n)
         if (counts[n] > TRN_COLL_MAX_COUNT)
-            refuse(fmt::format("count {}: {} elements are too many", n, counts[n]));
+            refuse(request, fmt::format("count {}: {} elements are too many", n, counts[n]));
     return counts;
 }
 
@@ -94,18 +89,16 @@ std::vector<std::uint32_t> collective_targets(const collective_request& request,
                                               std::size_t ranks) {
     std::vector<std::uint32_t> targets;
     if (!request.pairs) return targets;
-    const auto refuse = [&](const std::string& why) {
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{}: {}", trn_coll_op_text(request.op), why));
-    };
-    if (request.op != TRN_COLL_PERMUTE) refuse("only a permute takes pairs");
+    if (request.op != TRN_COLL_PERMUTE) refuse(request, "only a permute takes pairs");
     targets.assign(ranks, TRN_COLL_NO_RANK);
     for (const auto& [sender, receiver] : *request.pairs) {
         if (sender >= ranks || receiver >= ranks)
-            refuse(fmt::format("pair {}-{}: there are ranks 0 to {}", sender, receiver, ranks - 1));
-        if (targets[sender] != TRN_COLL_NO_RANK) refuse(fmt::format("rank {} sends twice", sender));
+            refuse(request,
+                   fmt::format("pair {}-{}: there are ranks 0 to {}", sender, receiver, ranks - 1));
+        if (targets[sender] != TRN_COLL_NO_RANK)
+            refuse(request, fmt::format("rank {} sends twice", sender));
         if (std::ranges::find(targets, receiver) != targets.end())
-            refuse(fmt::format("rank {} receives twice", receiver));
+            refuse(request, fmt::format("rank {} receives twice", receiver));
         targets[sender] = receiver;
     }
     return targets;
@@ -142,13 +135,12 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
         rank_of_[chips[rank]] = rank;
     }
     trn_topology machine{};
-    hosts.run_each(chips_, [&](std::size_t index, device& chip) {
-        chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
+        bring_up(chip);
         trn_topology found{};
         chip.check(trn_get_topology(chip, &found));
-        places_[rank_of_[index]] = found.own;
-        if (rank_of_[index] == 0) {
+        places_[rank] = found.own;
+        if (rank == 0) {
             machine = found;
             info_ = chip.info();
             memories_.emplace(chip);
@@ -158,13 +150,19 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
     network_.emplace(hosts, chips_);
     find_rings(machine);
     need_cores(0, ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS);
-    hosts_.run_each(chips_,
-                    [&](std::size_t index, device& chip) { load_missing(rank_of_[index], chip); });
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) { load_missing(rank, chip); });
 }
 
 collective_group::~collective_group() {
     for (auto& slot : armed_)
         for (auto& made : slot) trn_coll_free(made.release());
+}
+
+/// Runs `work` on the hosts of these chips.
+void collective_group::each_rank(
+    const std::vector<std::size_t>& chips,
+    const std::function<void(std::uint32_t rank, device& chip)>& work) const {
+    hosts_.run_each(chips, [&](std::size_t index, device& chip) { work(rank_of_[index], chip); });
 }
 
 /// The first CC-Core of a NeuronCore.
@@ -223,19 +221,19 @@ void collective_group::fill(device& chip, std::uint32_t rank, const trn_coll_con
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
     for (const auto& each : apart(data.buffers[rank], config.in_place)) {
         if (each.bytes == 0) continue;
-        write_bytes(chip, before(each.place, guard_bytes), guard);
-        write_bytes(chip, after(each.place, each.bytes), guard);
+        write_memory(chip, before(each.place, guard_bytes), guard);
+        write_memory(chip, each.place.plus(each.bytes), guard);
         if (!data.checks) continue;
         in_chunks(each.bytes, [&](std::uint64_t offset, std::uint64_t size) {
-            write_bytes(chip, after(each.place, offset),
-                        std::vector<std::uint8_t>(size, guard_value));
+            write_memory(chip, each.place.plus(offset),
+                         std::vector<std::uint8_t>(size, guard_value));
         });
     }
     const auto& send = data.buffers[rank].front();
     in_chunks(send.bytes, [&](std::uint64_t offset, std::uint64_t size) {
         std::vector<std::uint8_t> bytes(size);
         reference.input(rank, offset / trn_coll_type_bytes(config.type), bytes);
-        write_bytes(chip, after(send.place, offset), bytes);
+        write_memory(chip, send.place.plus(offset), bytes);
     });
 }
 
@@ -245,20 +243,18 @@ void collective_group::check(const trn_coll_config& config, const rank_data& dat
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
     std::vector<std::uint8_t> shared;  // the output, where it is equal on all ranks
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
-        const auto rank = rank_of_[index];
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
         const auto& all = data.buffers[rank];
         const auto differs = [&](const std::string& place_name, std::uint64_t element) {
             if (found.wrong++ == 0)
                 found.first_wrong = fmt::format("rank {}: {} {}", rank, place_name, element);
         };
-        std::vector<std::uint8_t> bytes, expected;
+        std::vector<std::uint8_t> expected;
         const auto compare = [&](const location& place, std::uint64_t total, const char* place_name,
                                  auto&& want) {
             in_chunks(total, [&](std::uint64_t offset, std::uint64_t length) {
-                bytes.resize(length);
                 expected.resize(length);
-                read_bytes(chip, after(place, offset), bytes);
+                const auto bytes = read_memory(chip, place.plus(offset), length);
                 want(offset, std::span(expected));
                 if (bytes == expected) return;
                 for (std::size_t n = 0; n < length; n += size)
@@ -268,7 +264,7 @@ void collective_group::check(const trn_coll_config& config, const rank_data& dat
         };
         // in place, the output replaces it
         const auto compare_input = [&](std::uint64_t begin, std::uint64_t end) {
-            compare(after(all[0].place, begin), end - begin, "input element",
+            compare(all[0].place.plus(begin), end - begin, "input element",
                     [&](std::uint64_t offset, std::span<std::uint8_t> want) {
                         reference.input(rank, (begin + offset) / size, want);
                     });
@@ -299,8 +295,8 @@ void collective_group::check(const trn_coll_config& config, const rank_data& dat
                 std::ranges::fill(want, guard_value);
             };
             compare(before(each.place, guard_bytes), guard_bytes, "byte before a buffer,", around);
-            compare(after(each.place, each.bytes), guard_bytes / size * size,
-                    "byte after a buffer,", around);
+            compare(each.place.plus(each.bytes), guard_bytes / size * size, "byte after a buffer,",
+                    around);
         }
     });
 }
@@ -363,18 +359,16 @@ void collective_group::create(const trn_coll_config& config, const rank_data& da
             TRN_BUSY, fmt::format("slot {} holds a collective that programs start", config.slot));
     made.resize(ranks());
     network_->open(config);
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
         trn_coll_config mine = config;
-        mine.rank = rank_of_[index];
+        mine.rank = rank;
         reopen(chip);
         load_missing(mine.rank, chip);
         network_->describe(mine);
         if (const auto& done = data.done) {
             mine.done_semaphore = trn_semaphore_address(chip, done->core, done->index);
             if (mine.done_semaphore == 0)
-                throw device_error(
-                    TRN_INVALID_ARGUMENT,
-                    fmt::format("there is no semaphore {} of core {}", done->index, done->core));
+                refuse_argument("there is no semaphore {} of core {}", done->index, done->core);
         }
         trn_coll* handle = nullptr;
         chip.check(trn_coll_create(chip, &mine, &handle));  // refuses an invalid configuration
@@ -387,7 +381,7 @@ void collective_group::create(const trn_coll_config& config, const rank_data& da
 void collective_group::take_down(handles& made, std::uint32_t slot) {
     if (made.empty()) return;
     network_->close(slot);
-    hosts_.run_each(chips_, [&](std::size_t index, device&) { made[rank_of_[index]].reset(); });
+    each_rank(chips_, [&](std::uint32_t rank, device&) { made[rank].reset(); });
 }
 
 struct collective_group::one_run {
@@ -411,15 +405,13 @@ void collective_group::start_rank(const collective_request& request, std::uint32
 
 /// Replaces the output of a run in place by the input.
 void collective_group::fill_again(const one_run& run) {
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
-        fill(chip, rank_of_[index], run.config, run.data);
-    });
+    each_rank(chips_,
+              [&](std::uint32_t rank, device& chip) { fill(chip, rank, run.config, run.data); });
 }
 
 void collective_group::start(one_run& run) {
     run.operation = 0;
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
-        const auto rank = rank_of_[index];
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
         start_rank(run.request, rank, chip, run.made[rank].get());
     });
 }
@@ -454,8 +446,7 @@ void collective_group::finish(one_run& run) {
     const auto& request = run.request;
     if (request.steps) run.result.steps.assign(ranks(), {});
     run.result.started_ns = run.result.ended_ns = 0;
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
-        const auto rank = rank_of_[index];
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
         std::uint64_t first = 0, last = 0;
         if (request.meanwhile) request.meanwhile(rank, chip);
         chip.check(trn_coll_wait(run.made[rank].get(), wait_limit(request)));
@@ -549,18 +540,18 @@ collective_result collective_group::run(const collective_request& request) {
     return run_together(only).front();
 }
 
-std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::size_t>& started,
+std::vector<rank_outcome> collective_group::run_without(std::optional<std::uint32_t> absent,
                                                         const collective_request& request) {
+    auto started = chips_;
+    if (absent) started.erase(started.begin() + *absent);
     rank_data data;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
     create(config_for(request, data), data, made);
-    hosts_.run_each(started, [&](std::size_t index, device& chip) {
-        const auto rank = rank_of_[index];
+    each_rank(started, [&](std::uint32_t rank, device& chip) {
         start_rank(request, rank, chip, made[rank].get());
     });
-    hosts_.run_each(started, [&](std::size_t index, device& chip) {
-        const auto rank = rank_of_[index];
+    each_rank(started, [&](std::uint32_t rank, device& chip) {
         if (request.meanwhile) request.meanwhile(rank, chip);
         outcomes[rank].status = trn_coll_wait(made[rank].get(), wait_limit(request));
         outcomes[rank].sentence = trn_last_error(chip);
@@ -568,17 +559,6 @@ std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::s
     });
     take_down(made, request.slot);
     return outcomes;
-}
-
-std::vector<rank_outcome> collective_group::outcomes(const collective_request& request) {
-    return outcomes_of(chips_, request);
-}
-
-std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
-                                                        const collective_request& request) {
-    auto started = chips_;
-    started.erase(started.begin() + absent);
-    return outcomes_of(started, request);
 }
 
 std::vector<trn_coll_trigger> collective_group::arm(const collective_request& request,
@@ -590,22 +570,20 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
         const own_buffers& own = of_ranks[rank];
         const auto& parts = data.buffers[rank];
         if (own.send_bytes != parts[0].bytes || own.receive_bytes != parts[1].bytes)
-            throw device_error(
-                TRN_INVALID_ARGUMENT,
-                fmt::format(
-                    "{} over {} ranks, with a larger buffer of {} bytes, reads {} bytes and "
-                    "writes {}, not {} and {}",
-                    trn_coll_op_text(request.op), ranks(), config.bytes, parts[0].bytes,
-                    parts[1].bytes, own.send_bytes, own.receive_bytes));
+            refuse_argument(
+                "{} over {} ranks, with a larger buffer of {} bytes, reads {} bytes and "
+                "writes {}, not {} and {}",
+                trn_coll_op_text(request.op), ranks(), config.bytes, parts[0].bytes, parts[1].bytes,
+                own.send_bytes, own.receive_bytes);
     }
     const auto in_share = [&](const collective_memories::buffers& parts) {
         return memories_->in_share(parts, request.slot);
     };
     if (!std::ranges::all_of(data.buffers, in_share))
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{} of {} bytes: the buffers of a collective that programs "
-                                       "start have 1 GiB together",
-                                       trn_coll_op_text(request.op), config.bytes));
+        refuse_argument(
+            "{} of {} bytes: the buffers of a collective that programs "
+            "start have 1 GiB together",
+            trn_coll_op_text(request.op), config.bytes);
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
         data.members[rank].send = of_ranks[rank].send;
         data.members[rank].receive = of_ranks[rank].receive;
@@ -626,8 +604,8 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
 
 std::string collective_group::failure(std::uint32_t slot) {
     std::string found;
-    hosts_.run_each(chips_, [&](std::size_t index, device& chip) {
-        trn_coll* const made = armed_[slot][rank_of_[index]].get();
+    each_rank(chips_, [&](std::uint32_t rank, device& chip) {
+        trn_coll* const made = armed_[slot][rank].get();
         if (trn_coll_check(made) == TRN_ABORTED && found.empty()) found = trn_last_error(chip);
     });
     return found;

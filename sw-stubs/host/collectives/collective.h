@@ -169,10 +169,10 @@ public:
     /// Runs several collectives concurrently: of groups without a common chip, or in different
     /// slots. \throws device_error, std::invalid_argument when they conflict
     static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
-    /// Runs once and returns the result of each rank, without exceptions for failures.
-    std::vector<rank_outcome> outcomes(const collective_request& request);
-    /// As outcomes(), with rank `absent` never started.
-    std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& request);
+    /// Runs once, with rank `absent` (if any) never started, and returns the result of each rank,
+    /// without exceptions for failures.
+    std::vector<rank_outcome> run_without(std::optional<std::uint32_t> absent,
+                                          const collective_request& request);
 
     /// Buffers of a rank that the caller provides.
     struct own_buffers {
@@ -200,6 +200,8 @@ private:
         bool fills = true;   // fill buffers with inputs, and guards around them
         bool checks = true;  // fill also the output, so that no earlier result is taken for it
     };
+    void each_rank(const std::vector<std::size_t>& chips,
+                   const std::function<void(std::uint32_t rank, device& chip)>& work) const;
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
     void need_cores(std::uint32_t first, std::uint32_t count);
@@ -207,8 +209,6 @@ private:
     trn_coll_config config_for(const collective_request& request, rank_data& data) const;
     void create(const trn_coll_config& config, const rank_data& data, handles& made);
     void take_down(handles& made, std::uint32_t slot);
-    std::vector<rank_outcome> outcomes_of(const std::vector<std::size_t>& started,
-                                          const collective_request& request);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
     static void start_rank(const collective_request& request, std::uint32_t rank, device& chip,

@@ -23,10 +23,13 @@ void device::check(trn_status status) const {
     if (status != TRN_OK) throw device_error(status, trn_last_error(handle_.get()));
 }
 
-void reopen(device& chip) {
-    if (!trn_lost_probe(chip)) return;
+void bring_up(device& chip) {
     chip.check(trn_probe(chip));
     chip.check(trn_reset_device(chip));
+}
+
+void reopen(device& chip) {
+    if (trn_lost_probe(chip)) bring_up(chip);
 }
 
 trn_device_info device::info() const {
@@ -39,10 +42,10 @@ trn_device_info device::info() const {
 host_buffer::host_buffer(const device& chip, std::uint64_t size, std::uint64_t offset)
     : chip_(chip), size_(size), offset_(offset) {
     if (size > UINT64_MAX - offset)
-        throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{} bytes at offset {:#x} of host memory pass the end of "
-                                       "the address space",
-                                       size, offset));
+        refuse_argument(
+            "{} bytes at offset {:#x} of host memory pass the end of "
+            "the address space",
+            size, offset);
     chip_.check(trn_buffer_alloc(chip_, size + offset, &buffer_));
 }
 

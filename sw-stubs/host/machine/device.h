@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sw-stubs/driver/include/trn_driver.h"
 
@@ -18,6 +21,12 @@ public:
         : std::runtime_error(sentence), status(status) {}
     const trn_status status;
 };
+
+/// \throws device_error with TRN_INVALID_ARGUMENT and this text
+template <class... Args>
+[[noreturn]] void refuse_argument(fmt::format_string<Args...> text, Args&&... args) {
+    throw device_error(TRN_INVALID_ARGUMENT, fmt::format(text, std::forward<Args>(args)...));
+}
 
 /// \throws device_error about the card `name` unless `error` (of a trn_rdma call) is 0
 void expect_ok(int error, const std::string& name);
@@ -49,7 +58,9 @@ private:
     std::unique_ptr<trn_device, deleter> handle_;
 };
 
-/// Probes and resets a device that has lost what the probe enabled, as after a loss of power.
+/// Brings a device into the state after a driver's load: probed and reset. \throws device_error
+void bring_up(device& chip);
+/// The same for a device that has lost the settings of its probe, as after a loss of power.
 /// \throws device_error
 void reopen(device& chip);
 

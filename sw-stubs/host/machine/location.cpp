@@ -34,26 +34,22 @@ location location::plus(std::uint64_t bytes) const {
 
 /// \throws device_error
 void location::refuse_range(std::uint64_t bytes) const {
-    throw device_error(
-        TRN_INVALID_ARGUMENT,
-        fmt::format("{:#x} bytes at {} pass the end of the address space", bytes, text()));
+    refuse_argument("{:#x} bytes at {} pass the end of the address space", bytes, text());
 }
 
 std::uint64_t location::address(const device& chip, std::uint64_t size) const {
     const auto info = chip.info();
     const auto inside = [&](std::uint64_t memory, std::uint32_t count, std::string_view name) {
         if (number >= count)
-            throw device_error(TRN_INVALID_ARGUMENT,
-                               fmt::format("there is no {}{}: {} has {}0 to {}{}", name, number,
-                                           info.name, name, name, count - 1));
+            refuse_argument("there is no {}{}: {} has {}0 to {}{}", name, number, info.name, name,
+                            name, count - 1);
         if (offset > memory || size > memory - offset)
-            throw device_error(TRN_INVALID_ARGUMENT,
-                               fmt::format("{:#x} bytes at {} do not fit: it has {}", size, text(),
-                                           size_text(memory)));
+            refuse_argument("{:#x} bytes at {} do not fit: it has {}", size, text(),
+                            size_text(memory));
     };
     switch (space) {
     case kind::host:
-        throw device_error(TRN_INVALID_ARGUMENT, "host memory has no fixed address");
+        refuse_argument("host memory has no fixed address");
     case kind::hbm:
         inside(info.stack_size, info.stacks, "hbm");
         break;
@@ -79,6 +75,22 @@ std::uint32_t location::core(const device& chip) const {
     default:
         return 0;
     }
+}
+
+std::vector<std::uint8_t> read_memory(device& chip, const location& place, std::uint64_t size) {
+    const auto address = place.address(chip, size);  // checks the range before the allocation
+    std::vector<std::uint8_t> bytes(size);
+    chip.check(place.space == location::kind::hbm
+                   ? trn_window_read(chip, place.number, place.offset, bytes.data(), size)
+                   : trn_read(chip, place.core(chip), bytes.data(), address, size));
+    return bytes;
+}
+
+void write_memory(device& chip, const location& place, std::span<const std::uint8_t> bytes) {
+    const auto address = place.address(chip, bytes.size());
+    chip.check(place.space == location::kind::hbm
+                   ? trn_window_write(chip, place.number, place.offset, bytes.data(), bytes.size())
+                   : trn_write(chip, place.core(chip), address, bytes.data(), bytes.size()));
 }
 
 }  // namespace trn

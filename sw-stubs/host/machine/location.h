@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sw-stubs/host/machine/device.h"
 
@@ -34,5 +36,10 @@ struct location {
 private:
     [[noreturn]] void refuse_range(std::uint64_t bytes) const;
 };
+
+/// Access HBM through its BAR window, other memory of the chip by a core's copy queue, because MMIO
+/// accesses to SBUF are one register wide. \throws device_error
+std::vector<std::uint8_t> read_memory(device& chip, const location& place, std::uint64_t size);
+void write_memory(device& chip, const location& place, std::span<const std::uint8_t> bytes);
 
 }  // namespace trn

@@ -73,8 +73,7 @@ machine::machine(host_set& hosts) : hosts_(hosts) {
     std::vector<std::size_t> all(chips_.size());
     std::iota(all.begin(), all.end(), 0u);
     hosts.run_each(all, [this](std::size_t number, device& chip) {
-        chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));
+        bring_up(chip);
         trn_topology found{};
         chip.check(trn_get_topology(chip, &found));
         for (const auto& link : found.ports)
@@ -191,9 +190,8 @@ std::vector<traffic::stream> machine::streams(device& chip, const sender& s,
 machine::result machine::run(const std::vector<sender>& senders, const load& options) {
     for (const auto& s : senders)
         if (options.engines == 0 || options.engines > chips_[s.source].engines)
-            throw device_error(TRN_INVALID_ARGUMENT,
-                               fmt::format("{} engines: the cores of {} have {}", options.engines,
-                                           chips_[s.source].name, chips_[s.source].engines));
+            refuse_argument("{} engines: the cores of {} have {}", options.engines,
+                            chips_[s.source].name, chips_[s.source].engines);
     std::vector<std::size_t> sources;
     std::vector<const sender*> sender_of(chips_.size());
     for (const auto& s : senders) {
@@ -237,11 +235,9 @@ double machine::sustained(traffic_pattern pattern, const load& options) {
 void machine::fill(device& chip, std::size_t source, const load& options) const {
     const division parts(chips_[source], options);
     if (!parts.fits(chip.info().stack_size))
-        throw device_error(
-            TRN_INVALID_ARGUMENT,
-            fmt::format(
-                "source and destination of {} bytes over {} engines do not fit into the HBM of {}",
-                options.bytes, parts.count(), chips_[source].name));
+        refuse_argument(
+            "source and destination of {} bytes over {} engines do not fit into the HBM of {}",
+            options.bytes, parts.count(), chips_[source].name);
     for (std::uint32_t n = 0; n < parts.count(); ++n) {
         std::vector<std::uint8_t> bytes(parts.footprint(n));
         sent_by(source, n).fill(bytes);

@@ -103,9 +103,7 @@ program_collective program_collective::read(const std::string& text) {
 
 void program_collectives::load(std::span<const loaded_program* const> programs) try {
     if (wanted_.size() > TRN_CC_SLOTS)
-        throw device_error(
-            TRN_INVALID_ARGUMENT,
-            fmt::format("a program can have {} collectives, not {}", TRN_CC_SLOTS, wanted_.size()));
+        refuse_argument("a program can have {} collectives, not {}", TRN_CC_SLOTS, wanted_.size());
     const auto core = trn_program_device_core(programs.front()->get(), 0);
     for (const program_collective& wanted : wanted_) {
         collective_request request = wanted.request;
@@ -118,11 +116,10 @@ void program_collectives::load(std::span<const loaded_program* const> programs) 
             const trn_tensor source = programs[rank]->find(wanted.send),
                              destination = programs[rank]->find(wanted.receive);
             if (source.type != destination.type)
-                throw device_error(TRN_INVALID_ARGUMENT,
-                                   fmt::format("{} from {} to {}: the types {} and {} differ",
-                                               trn_coll_op_text(request.op), source.name,
-                                               destination.name, trn_tensor_type_name(source.type),
-                                               trn_tensor_type_name(destination.type)));
+                refuse_argument("{} from {} to {}: the types {} and {} differ",
+                                trn_coll_op_text(request.op), source.name, destination.name,
+                                trn_tensor_type_name(source.type),
+                                trn_tensor_type_name(destination.type));
             request.type = static_cast<trn_element>(source.type);
             request.bytes = std::max(source.bytes, destination.bytes);
             buffers[rank] = {source.address, source.bytes, destination.address, destination.bytes};

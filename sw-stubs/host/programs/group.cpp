@@ -75,10 +75,7 @@ void program_group::load_collectives(collective_group& group) {
 
 void program_group::start(collective_group* group) {
     run_([&](std::size_t index, device& chip) {
-        if (!trn_program_possible(chip)) {
-            chip.check(trn_probe(chip));
-            chip.check(trn_reset_device(chip));
-        }
+        if (!trn_program_possible(chip)) bring_up(chip);
         for (instance& member : chips_[index]) {
             load(member, chip);
             chip.check(trn_program_prepare(member.program->get()));

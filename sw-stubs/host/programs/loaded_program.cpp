@@ -34,10 +34,8 @@ trn_tensor loaded_program::find(std::string_view name) const {
         if (t.name == name) return t;
         names.emplace_back(t.name);
     }
-    throw device_error(
-        TRN_INVALID_ARGUMENT,
-        fmt::format("the program has no tensor '{}'; it has {}", name,
-                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    refuse_argument("the program has no tensor '{}'; it has {}", name,
+                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::uint32_t loaded_program::number_of(const trn_tensor& tensor) const {
