@@ -175,15 +175,6 @@ void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction
     trn_coll_reduce(&b->program, engine, &reduction);
 }
 
-void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
-                           const uint64_t destinations[2], const uint64_t operands[2]) {
-    trn_coll_combine(b, engine,
-                     (coll_reduction){.bytes = trn_coll_share_of(b, block.bytes, lane).bytes,
-                                      .operands = {operands[0], operands[1]},
-                                      .operand_count = 2,
-                                      .destinations = {destinations[0], destinations[1]}});
-}
-
 void trn_coll_stage(coll_builder* b) {
     const trn_coll* coll = b->coll;
     const trn_coll_config* c = &coll->config;

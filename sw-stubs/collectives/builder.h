@@ -22,13 +22,9 @@ typedef struct coll_channel {
 
 struct trn_coll {
     trn_device* device;
-    trn_coll_config config;
+    trn_coll_config config; /* its counts, nics, handles and port are copies */
     trn_coll_member* members;
-    uint32_t* ring; /* orders of the ranks, concatenated */
-    uint64_t* counts;
-    trn_coll_nic* nics;
-    uint16_t* handles;
-    trn_coll_port* port;
+    uint32_t* ring;                    /* orders of the ranks, concatenated */
     uint32_t position[TRN_COLL_RINGS]; /* in each order */
     uint32_t first_rank;               /* of the whole: rank 0 of a domain's part */
     uint32_t rings;                    /* in use: trn_coll_rings_used */
@@ -101,9 +97,6 @@ void trn_coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint6
                          uint64_t source);
 /* A reduction by the collective's type and operator. */
 void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction);
-/* Reduces a lane's share on one of its two engines. */
-void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
-                           const uint64_t destinations[2], const uint64_t operands[2]);
 /* In place (trn_coll_is_staged): copies the input to the scratch buffer, where the algorithm sends
  * it from; ends when all channels have. */
 void trn_coll_stage(coll_builder* b);

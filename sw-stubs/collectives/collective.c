@@ -336,64 +336,47 @@ static trn_status make(trn_coll* coll) {
     return status;
 }
 
+static void* copy_of(const void* source, size_t bytes) {
+    void* copy = malloc(bytes + 1);
+    if (copy && bytes) memcpy(copy, source, bytes);
+    return copy;
+}
+
 trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, trn_coll** made) {
     *made = NULL;
     trn_status status = check_config(device, config);
     if (status != TRN_OK) return status;
     trn_coll* coll = calloc(1, sizeof *coll);
-    trn_coll_member* members = malloc(config->ranks * sizeof *members);
-    const size_t ring_bytes = (size_t)trn_coll_rings_of(config) * config->ranks * sizeof(uint32_t);
-    uint32_t* ring = malloc(ring_bytes);
-    const size_t counts_bytes =
-        trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts;
-    uint64_t* counts = malloc(counts_bytes + 1);
-    const size_t nics_bytes = config->domains > 1 ? config->ranks * sizeof(trn_coll_nic) : 0;
-    trn_coll_nic* nics = malloc(nics_bytes + 1);
-    const size_t handles_bytes = config->domains > 1 ? config->ranks * sizeof(uint16_t) : 0;
-    uint16_t* handles = malloc(handles_bytes + 1);
-    const size_t port_bytes =
-        config->domains > 1 ? TRN_COLL_RING_CHANNELS * sizeof(trn_coll_port) : 0;
-    trn_coll_port* port = malloc(port_bytes + 1);
-    if (!coll || !members || !ring || !counts || !nics || !handles || !port) {
-        free(handles);
-        free(port);
-        free(counts);
-        free(nics);
-        free(coll);
-        free(members);
-        free(ring);
-        return trn_fail(device, TRN_NO_MEMORY, "no memory for a collective");
-    }
-    memcpy(members, config->members, config->ranks * sizeof *members);
-    memcpy(ring, config->ring, ring_bytes);
-    if (counts_bytes != 0) memcpy(counts, config->counts, counts_bytes);
-    if (nics_bytes != 0) {
-        memcpy(nics, config->nics, nics_bytes);
-        memcpy(handles, config->handles, handles_bytes);
-        memcpy(port, config->port, port_bytes);
-    }
+    if (!coll) return trn_fail(device, TRN_NO_MEMORY, "no memory for a collective");
+    const uint32_t ranks = config->ranks;
+    const size_t cards = config->domains > 1 ? ranks : 0;
+    const size_t ports = config->domains > 1 ? TRN_COLL_RING_CHANNELS : 0;
     *coll = (trn_coll){.device = device,
                        .config = *config,
-                       .members = members,
-                       .ring = ring,
-                       .counts = counts,
-                       .nics = nics,
-                       .handles = handles,
-                       .port = port};
-    coll->config.counts = counts;
-    coll->config.nics = nics;
-    coll->config.handles = handles;
-    coll->config.port = port;
-    coll->config.members = members;
-    coll->config.ring = ring;
-    coll->config.algorithm = trn_coll_choose(config);
-    coll->config.rules = NULL;
-    coll->config.rule_count = 0;
+                       .members = copy_of(config->members, ranks * sizeof *config->members),
+                       .ring = copy_of(config->ring, (size_t)trn_coll_rings_of(config) * ranks *
+                                                         sizeof(uint32_t))};
+    trn_coll_config* own = &coll->config;
+    own->members = coll->members;
+    own->ring = coll->ring;
+    own->counts =
+        copy_of(config->counts, trn_coll_count_entries(config->op, ranks) * sizeof *own->counts);
+    own->nics = copy_of(config->nics, cards * sizeof *own->nics);
+    own->handles = copy_of(config->handles, cards * sizeof *own->handles);
+    own->port = copy_of(config->port, ports * sizeof *own->port);
+    if (!own->members || !own->ring || !own->counts || !own->nics || !own->handles || !own->port) {
+        trn_coll_free(coll);
+        return trn_fail(device, TRN_NO_MEMORY, "no memory for a collective");
+    }
+    own->algorithm = trn_coll_choose(config);
+    own->rules = NULL;
+    own->rule_count = 0;
     if (trn_coll_is_staged(config))
-        members[config->rank].send = members[config->rank].scratch + trn_coll_staged_at(config);
+        coll->members[config->rank].send =
+            coll->members[config->rank].scratch + trn_coll_staged_at(config);
     trn_coll_find_positions(coll);
     status = make(coll);
-    coll->config.targets = NULL; /* only programs depend on them */
+    own->targets = NULL; /* only programs depend on them */
     if (status == TRN_OK) {
         *made = coll;
     } else {
@@ -425,10 +408,10 @@ trn_status trn_coll_destroy(trn_coll* coll) {
 
 void trn_coll_free(trn_coll* coll) {
     if (!coll) return;
-    free(coll->counts);
-    free(coll->nics);
-    free(coll->handles);
-    free(coll->port);
+    free((void*)coll->config.counts);
+    free((void*)coll->config.nics);
+    free((void*)coll->config.handles);
+    free((void*)coll->config.port);
     free(coll->members);
     free(coll->ring);
     free(coll);

@@ -46,9 +46,12 @@ double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
     }
 }
 
+bool trn_coll_scatters(trn_coll_op op) {
+    return op == TRN_COLL_REDUCE_SCATTER || op == TRN_COLL_REDUCE_SCATTER_V;
+}
+
 bool trn_coll_reduces(trn_coll_op op) {
-    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
-           op == TRN_COLL_REDUCE_SCATTER_V;
+    return op == TRN_COLL_ALL_REDUCE || trn_coll_scatters(op);
 }
 
 bool trn_coll_is_all_to_all(trn_coll_op op) {
@@ -155,9 +158,8 @@ uint64_t trn_coll_all_received(const trn_coll_config* c, uint32_t rank) {
 }
 
 void trn_coll_in_place_offsets(const trn_coll_config* c, uint64_t* send, uint64_t* receive) {
-    const bool scatters = c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
     *send = gathers(c) ? trn_coll_block(c, c->rank).offset : 0;
-    *receive = scatters ? trn_coll_block(c, c->rank).offset : 0;
+    *receive = trn_coll_scatters(c->op) ? trn_coll_block(c, c->rank).offset : 0;
 }
 
 uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {

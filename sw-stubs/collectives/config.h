@@ -14,6 +14,7 @@ typedef struct coll_share {
     uint64_t offset, bytes;
 } coll_share;
 
+bool trn_coll_scatters(trn_coll_op op);
 bool trn_coll_reduces(trn_coll_op op);
 bool trn_coll_is_all_to_all(trn_coll_op op);
 

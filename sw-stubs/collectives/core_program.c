@@ -142,12 +142,8 @@ void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t valu
     step(program, OP(WAIT, semaphore, peer), value, 0);
 }
 
-void trn_coll_write(coll_program* program, uint64_t address, uint32_t value) {
-    step(program, OP(POST, 0u, 0u), value, address);
-}
-
 void trn_coll_post(coll_program* program, uint64_t semaphore) {
-    trn_coll_write(program, semaphore, 1);
+    step(program, OP(POST, 0u, 0u), 1, semaphore);
 }
 
 void trn_coll_send(coll_program* program, uint32_t first, uint32_t count) {

@@ -74,8 +74,6 @@ void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
 /* Append steps to the program. */
 void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
 void trn_coll_post(coll_program* program, uint64_t semaphore);
-/* Writes a register word at an AXI address. */
-void trn_coll_write(coll_program* program, uint64_t address, uint32_t value);
 /* Posts work requests of the program to the card. */
 void trn_coll_send(coll_program* program, uint32_t first, uint32_t count);
 void trn_coll_rewind(coll_program* program);

@@ -31,14 +31,10 @@ static part_of_domain* make_part(coll_builder* b) {
     const trn_coll* whole = b->whole;
     const trn_coll_config* c = &whole->config;
     const uint32_t ranks = trn_coll_ranks_of_domain(c), first = trn_coll_own_domain(c) * ranks;
-    part_of_domain* part = malloc(sizeof *part);
-    if (!part) {
-        b->program.full = true;
-        return NULL;
-    }
     const uint64_t pairs = c->op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)ranks * ranks : 1;
-    part->counts = malloc(pairs * sizeof *part->counts);
-    if (!part->counts) {
+    part_of_domain* part = malloc(sizeof *part);
+    if (part) part->counts = malloc(pairs * sizeof *part->counts);
+    if (!part || !part->counts) {
         free(part);
         b->program.full = true;
         return NULL;

@@ -69,8 +69,12 @@ static void wait_for_last_block(coll_builder* b) {
 
 /* ---- all-gather ---- */
 
+static coll_share own_block(const coll_builder* b) {
+    return trn_coll_block(&b->coll->config, b->coll->config.rank);
+}
+
 static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share own = trn_coll_block(&b->coll->config, b->coll->config.rank);
+    const coll_share own = own_block(b);
     (void)step;
     trn_coll_copy_share(b, lane, own, trn_coll_receive_of(b, next_of(b, lane), own, lane),
                         trn_coll_send_of(b, (coll_share){0, own.bytes}, lane));
@@ -108,41 +112,37 @@ static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
                         trn_coll_send_of(b, block, lane));
 }
 
+/* Adds the own operand of a block to the partial sum that has arrived, on one of the lane's two
+ * engines. `second`: another destination; 0: none. */
+static void add_operand(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
+                        uint64_t destination, uint64_t second) {
+    trn_coll_combine(
+        b, engine,
+        (coll_reduction){.bytes = trn_coll_share_of(b, block.bytes, lane).bytes,
+                         .operands = {trn_coll_scratch_of(b, b->coll->config.rank, block, lane),
+                                      trn_coll_send_of(b, block, lane)},
+                         .operand_count = 2,
+                         .destinations = {destination, second}});
+}
+
 static void add_and_forward(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share block = block_back(b, lane, 1 + step);
-    const uint64_t destinations[2] = {trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0};
-    const uint64_t operands[2] = {trn_coll_scratch_of(b, b->coll->config.rank, block, lane),
-                                  trn_coll_send_of(b, block, lane)};
-    trn_coll_reduce_share(b, lane, lane, block, destinations, operands);
-}
-
-static coll_share own_block(const coll_builder* b) {
-    return trn_coll_block(&b->coll->config, b->coll->config.rank);
-}
-
-static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t destination,
-                        uint64_t second) {
-    const uint32_t own = b->coll->config.rank;
-    const coll_share block = own_block(b);
-    const uint64_t destinations[2] = {destination, second};
-    const uint64_t operands[2] = {trn_coll_scratch_of(b, own, block, lane),
-                                  trn_coll_send_of(b, block, lane)};
-    trn_coll_reduce_share(b, lane, engine, block, destinations, operands);
+    add_operand(b, lane, lane, block, trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0);
 }
 
 /* Reduce-scatter: the sum of the own block is written to address `destination` of this chip. */
 static void scatter(coll_builder* b, uint64_t destination) {
-    const uint32_t ranks = b->coll->config.ranks;
-    const uint64_t bytes = own_block(b).bytes;
+    const coll_share own = own_block(b);
     start_rings(b);
     ring_steps(b, 0, 1, scatter_own);
-    ring_steps(b, 1, ranks - 1, add_and_forward);
+    ring_steps(b, 1, b->coll->config.ranks - 1, add_and_forward);
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             const uint32_t engine =
                 lane + b->coll->copiers; /* the lane's engine may still be sending */
             trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            scatter_end(b, lane, engine, destination + trn_coll_share_of(b, bytes, lane).offset, 0);
+            add_operand(b, lane, engine, own,
+                        destination + trn_coll_share_of(b, own.bytes, lane).offset, 0);
             trn_coll_advance(&b->program, engine);
         }
     trn_coll_wait_all_sent(b);
@@ -157,7 +157,7 @@ void trn_coll_ring_reduce_scatter(coll_builder* b) {
 static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
-    scatter_end(b, lane, lane, trn_coll_receive_of(b, b->coll->config.rank, own, lane),
+    add_operand(b, lane, lane, own, trn_coll_receive_of(b, b->coll->config.rank, own, lane),
                 trn_coll_receive_of(b, next_of(b, lane), own, lane));
 }
 

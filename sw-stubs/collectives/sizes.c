@@ -15,10 +15,6 @@ static uint64_t largest_sent(const trn_coll_config* c) {
     return max;
 }
 
-static bool scatters(const trn_coll_config* c) {
-    return c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
-}
-
 uint64_t trn_coll_slot_bytes(const trn_coll_config* c) {
     const uint32_t ranks = trn_coll_ranks_of_domain(c);
     switch (c->op) {
@@ -43,14 +39,14 @@ uint64_t trn_coll_scratch_within(const trn_coll_config* c) {
     part.ranks = trn_coll_ranks_of_domain(c);
     part.rank = trn_coll_own_position(c);
     if (!trn_coll_is_grid(c)) return c->bytes;
-    if (scatters(c)) part.bytes = part.ranks * trn_coll_block_of(c);
+    if (trn_coll_scatters(c->op)) part.bytes = part.ranks * trn_coll_block_of(c);
     trn_coll_grid grid;
     trn_coll_get_grid(c, &grid);
     return trn_coll_grid_scratch(&part, &grid, part.algorithm);
 }
 
 static uint64_t domains_scratch(const trn_coll_config* c) {
-    const uint32_t slots = scatters(c) ? 2 * c->domains : c->domains;
+    const uint32_t slots = trn_coll_scatters(c->op) ? 2 * c->domains : c->domains;
     return trn_coll_scratch_within(c) + slots * trn_coll_slot_bytes(c);
 }
 
@@ -90,9 +86,11 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_GATHER:
+    case TRN_COLL_ALL_GATHER_V:
         *sizes = (trn_coll_sizes){own, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER:
+    case TRN_COLL_REDUCE_SCATTER_V:
         *sizes = (trn_coll_sizes){c->bytes, own, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL:
@@ -105,12 +103,6 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_BARRIER:
-        return TRN_OK;
-    case TRN_COLL_ALL_GATHER_V:
-        *sizes = (trn_coll_sizes){own, c->bytes, 0};
-        return TRN_OK;
-    case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, own, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL_V:
         *sizes = (trn_coll_sizes){trn_coll_all_sent(c, c->rank), trn_coll_all_received(c, c->rank),
