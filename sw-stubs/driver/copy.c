@@ -69,7 +69,7 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
             return trn_fail(device, TRN_BUSY,
                             "the copy queue of core %u is full: wait for an earlier job", core);
     }
-    trn_ring_append_copy(device, ring, destination, source, size);
+    trn_ring_append_copy(ring, destination, source, size);
     uint64_t sequence = 0;
     const trn_status posted = trn_ring_post(device, ring, 0, 1, &sequence);
     if (posted == TRN_OK) *job = job_number(core, sequence);
@@ -225,7 +225,7 @@ trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, u
         for (uint32_t n = 0; n < TRN_BATCH_DESCRIPTORS && done < size; ++n) {
             const uint64_t left = size - done;
             const uint32_t part = (uint32_t)(left < pattern ? left : pattern);
-            trn_ring_append(device, ring, destination + done, destination, part,
+            trn_ring_append(ring, destination + done, destination, part,
                             part == left ? TRN_WRITE_BARRIER : 0);
             done += part;
         }

@@ -150,6 +150,8 @@ trn_status trn_need_range(trn_device* device, uint64_t begin, uint64_t size);
 void trn_engine_setup(trn_mmio* io, uint32_t engine);
 void trn_queue_init(trn_mmio* io, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                     uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
+/* Whether a part of an engine, of those in M2S_STATE or S2M_STATE, is in a state. */
+bool trn_any_state(uint32_t states, uint32_t value);
 /* Leaves the released queue on the dummy ring. */
 void trn_queue_park(trn_mmio* io, uint32_t engine, uint32_t queue);
 

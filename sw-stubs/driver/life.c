@@ -10,8 +10,9 @@
 #define VENDOR_ID 0x1D0Fu
 #define REVISION_QEMU 255u
 #define REVISION_EMULATOR 240u
-#define BOOT_TIMEOUT_MS 600000u /* contract 1.3: 20 attempts of 30 rounds of 1 s */
-#define D3_TO_D0_MS 10u         /* PCI power management: no access earlier */
+#define BOOT_TIMEOUT_MS 600000u               /* contract 1.3: 20 attempts of 30 rounds of 1 s */
+#define MEMORY_AND_MASTER (1u << 1 | 1u << 2) /* of the command register */
+#define D3_TO_D0_MS 10u                       /* PCI power management: no access earlier */
 
 trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
     if (!transport) return NULL;
@@ -114,7 +115,7 @@ static trn_status find_power_management(trn_device* device, uint32_t* offset) {
 /* As pci_enable_device(): sets power state D0, which an earlier host may have left, and enables
  * memory space and bus mastering. */
 static trn_status enable_function(trn_device* device) {
-    const uint32_t state_mask = 3, memory_and_master = 1u << 1 | 1u << 2;
+    const uint32_t state_mask = 3;
     uint32_t power = 0, control = 0, command = 0;
     trn_status status = find_power_management(device, &power);
     if (status == TRN_OK && power != 0) status = config_read(device, power + 4, 2, &control);
@@ -124,7 +125,7 @@ static trn_status enable_function(trn_device* device) {
     }
     if (status == TRN_OK) status = config_read(device, 0x04, 2, &command);
     if (status != TRN_OK) return status;
-    return config_write(device, 0x04, 2, command | memory_and_master);
+    return config_write(device, 0x04, 2, command | MEMORY_AND_MASTER);
 }
 
 static trn_status identify(trn_device* device) {
@@ -209,11 +210,10 @@ static trn_status place_on_board(trn_device* device) {
 
 bool trn_lost_probe(trn_device* device) {
     if (!device) return false;
-    const uint32_t memory_and_master = 1u << 1 | 1u << 2;
     uint32_t ids = 0, command = 0;
     return device->probed && config_read(device, 0x00, 4, &ids) == TRN_OK && ids != ~0u &&
            config_read(device, 0x04, 2, &command) == TRN_OK &&
-           (command & memory_and_master) != memory_and_master;
+           (command & MEMORY_AND_MASTER) != MEMORY_AND_MASTER;
 }
 
 trn_status trn_probe(trn_device* device) {

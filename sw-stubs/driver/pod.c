@@ -72,8 +72,8 @@ trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, 
     if (!ring->m2s.host) return trn_fail(device, TRN_NOT_READY, "call trn_pod_open first");
     const uint64_t window = device->options.spoof_neighbours ? 0 : WINDOW(ring->engine / 32);
     const uint64_t source = window + AXI_REGISTERS + trn_misc_ram_word(device, offset);
-    trn_ring_append(device, ring, trn_host_address(device, device->pod_buffer.iova), source,
-                    4 * count, TRN_WRITE_BARRIER);
+    trn_ring_append(ring, trn_host_address(device, device->pod_buffer.iova), source, 4 * count,
+                    TRN_WRITE_BARRIER);
     uint64_t job = 0;
     status = trn_ring_post(device, ring, 0, 1, &job);
     if (status != TRN_OK) return status;

@@ -16,6 +16,14 @@ static void put_wide(rdma_entry* entry, uint32_t word, uint64_t value) {
     entry->words[word + 1] = (uint32_t)(value >> 32);
 }
 
+/* Executes a command of one word. */
+static int execute_word(trn_rdma_card* card, uint32_t opcode, uint32_t word, uint32_t value) {
+    if (!card) return -EINVAL;
+    rdma_entry command = {{0}}, answer;
+    command.words[word] = value;
+    return trn_rdma_execute(card, opcode, &command, &answer);
+}
+
 static int feature(trn_rdma_card* card, uint32_t id, rdma_entry* answer) {
     rdma_entry command = {{0}};
     GET(command, FEATURE) = RDMA_FIELD(FEATURE_ID, id);
@@ -58,9 +66,8 @@ int trn_rdma_alloc_uar(trn_rdma_card* card, uint16_t* uar) {
 }
 
 int trn_rdma_dealloc_uar(trn_rdma_card* card, uint16_t uar) {
-    rdma_entry command = {{0}}, answer;
-    GET(command, DEALLOC_UAR) = RDMA_FIELD(DEALLOC_UAR_NUMBER, uar);
-    return trn_rdma_execute(card, OPCODE(DEALLOC_UAR), &command, &answer);
+    return execute_word(card, OPCODE(DEALLOC_UAR), RDMA_WORD(DEALLOC_UAR),
+                        RDMA_FIELD(DEALLOC_UAR_NUMBER, uar));
 }
 
 int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* peer,
@@ -130,10 +137,7 @@ int trn_rdma_register(trn_rdma_card* card, uint16_t domain, uint64_t bus_address
 }
 
 int trn_rdma_deregister(trn_rdma_card* card, uint32_t key) {
-    if (!card) return -EINVAL;
-    rdma_entry command = {{0}}, answer;
-    GET(command, DEREG_MR_LKEY) = key;
-    return trn_rdma_execute(card, OPCODE(DEREG_MR), &command, &answer);
+    return execute_word(card, OPCODE(DEREG_MR), RDMA_WORD(DEREG_MR_LKEY), key);
 }
 
 /* ---- queues ---- */
@@ -158,10 +162,8 @@ int trn_rdma_create_eq(trn_rdma_card* card, uint32_t vector, uint64_t base, uint
 }
 
 int trn_rdma_destroy_eq(trn_rdma_card* card, uint16_t eq) {
-    if (!card) return -EINVAL;
-    rdma_entry command = {{0}}, answer;
-    GET(command, DESTROY_EQ) = RDMA_FIELD(DESTROY_EQ_NUMBER, eq);
-    return trn_rdma_execute(card, OPCODE(DESTROY_EQ), &command, &answer);
+    return execute_word(card, OPCODE(DESTROY_EQ), RDMA_WORD(DESTROY_EQ),
+                        RDMA_FIELD(DESTROY_EQ_NUMBER, eq));
 }
 
 int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_t entries,
@@ -185,10 +187,8 @@ int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_
 }
 
 int trn_rdma_destroy_cq(trn_rdma_card* card, uint16_t cq) {
-    if (!card) return -EINVAL;
-    rdma_entry command = {{0}}, answer;
-    GET(command, DESTROY_CQ) = RDMA_FIELD(DESTROY_CQ_NUMBER, cq);
-    return trn_rdma_execute(card, OPCODE(DESTROY_CQ), &command, &answer);
+    return execute_word(card, OPCODE(DESTROY_CQ), RDMA_WORD(DESTROY_CQ),
+                        RDMA_FIELD(DESTROY_CQ_NUMBER, cq));
 }
 
 static int modify_qp(trn_rdma_card* card, uint32_t handle, uint32_t state, uint32_t qkey) {
@@ -227,8 +227,6 @@ int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint1
 }
 
 int trn_rdma_destroy_qp(trn_rdma_card* card, const trn_rdma_qp* qp) {
-    if (!card || !qp) return -EINVAL;
-    rdma_entry command = {{0}}, answer;
-    GET(command, DESTROY_QP_HANDLE) = qp->handle;
-    return trn_rdma_execute(card, OPCODE(DESTROY_QP), &command, &answer);
+    if (!qp) return -EINVAL;
+    return execute_word(card, OPCODE(DESTROY_QP), RDMA_WORD(DESTROY_QP_HANDLE), qp->handle);
 }

@@ -92,19 +92,17 @@ void trn_ring_put(trn_ring* ring, trn_ring_kind kind, trn_descriptor descriptor)
     }
 }
 
-void trn_ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                     uint32_t size, uint32_t flags) {
-    (void)device;
+void trn_ring_append(trn_ring* ring, uint64_t destination, uint64_t source, uint32_t size,
+                     uint32_t flags) {
     trn_ring_put(ring, TRN_RING_M2S, trn_m2s_descriptor(source, size, 0, flags));
     trn_ring_put(ring, TRN_RING_S2M, trn_s2m_descriptor(destination, size, 0, flags));
 }
 
-void trn_ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                          uint64_t size) {
+void trn_ring_append_copy(trn_ring* ring, uint64_t destination, uint64_t source, uint64_t size) {
     for (uint64_t done = 0; done < size;) {
         const uint64_t left = size - done;
         const uint32_t part = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
-        trn_ring_append(device, ring, destination + done, source + done, part,
+        trn_ring_append(ring, destination + done, source + done, part,
                         part == left ? TRN_WRITE_BARRIER : 0);
         done += part;
     }
@@ -125,7 +123,7 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags,
     volatile uint32_t* word = marker_word(ring, number);
     *word = 0;
     const uint64_t markers = trn_host_address(device, ring->markers.iova);
-    trn_ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
+    trn_ring_append(ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
     const uint32_t m2s = ring->sides[TRN_RING_M2S].appended;
     const uint32_t s2m = ring->sides[TRN_RING_S2M].appended;
     const uint32_t count = m2s > s2m ? m2s : s2m;
@@ -157,12 +155,6 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags,
 
 static const char* state_word(uint32_t nibble) {
     return nibble == 0 ? "idle" : nibble == 1 ? "normal" : nibble == 2 ? "abort" : "unknown";
-}
-
-static bool has_abort(uint32_t state) {
-    for (unsigned shift = 0; shift < 16; shift += 4)
-        if (((state >> shift) & 3) == 2) return true;
-    return false;
 }
 
 /* Text of the secondary causes (contract 6.4), the most specific first. */
@@ -276,7 +268,7 @@ trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
         const uint32_t m2s = trn_mmio_read(&io, engine + UDMA(M2S_STATE));
         const uint32_t s2m = trn_mmio_read(&io, engine + UDMA(S2M_STATE));
         const bool gone = m2s == ~0u && s2m == ~0u; /* reads without a response return ones */
-        const bool aborted = has_abort(m2s) || has_abort(s2m);
+        const bool aborted = trn_any_state(m2s, 2) || trn_any_state(s2m, 2);
         collect(device, ring); /* it may have ended since the first poll */
         if (ring->oldest == ring->newest) return TRN_OK;
         if (io.status != TRN_OK) return give_up(device, ring, io.status);

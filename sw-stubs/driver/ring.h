@@ -19,11 +19,10 @@ TRN_CHECKED trn_status trn_ring_restart(trn_device* device, trn_ring* ring);
 /* Whether there is room for a job of `copies` descriptors and its marker. */
 bool trn_ring_has_room(const trn_ring* ring, uint32_t copies);
 void trn_ring_put(trn_ring* ring, trn_ring_kind side, trn_descriptor descriptor);
-void trn_ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                     uint32_t size, uint32_t flags);
+void trn_ring_append(trn_ring* ring, uint64_t destination, uint64_t source, uint32_t size,
+                     uint32_t flags);
 /* Appends a copy as up to TRN_BATCH_DESCRIPTORS descriptors, the last with a write barrier. */
-void trn_ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                          uint64_t size);
+void trn_ring_append_copy(trn_ring* ring, uint64_t destination, uint64_t source, uint64_t size);
 /* Appends the marker (`flags` of its destination descriptor) and writes the doorbells.
  * `time_limit_divisor` divides the public driver's time limit. */
 TRN_CHECKED trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags,

@@ -50,11 +50,10 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
     trn_ring* ring = &scrub->rings[i];
     const uint32_t size = (uint32_t)STRIPE;
     const uint64_t start = first + i * STRIPE;
-    trn_ring_append(device, ring, start, trn_host_address(device, scrub->pattern.iova), size,
-                    TRN_DMB);
+    trn_ring_append(ring, start, trn_host_address(device, scrub->pattern.iova), size, TRN_DMB);
     for (uint32_t n = 1; n < stripes; ++n)
-        trn_ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
-    trn_ring_append(device, ring, trn_host_address(device, scrub->back.iova) + i * STRIPE,
+        trn_ring_append(ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
+    trn_ring_append(ring, trn_host_address(device, scrub->back.iova) + i * STRIPE,
                     start + (stripes - 1) * STEP, size, TRN_DMB);
     return trn_ring_post(device, ring, 0, TIME_LIMIT_DIVISOR, &scrub->jobs[i]);
 }

@@ -199,9 +199,9 @@ trn_status trn_engine_init(trn_device* device, uint32_t engine) {
     return io.status;
 }
 
-static bool any_nibble(uint32_t state, uint32_t value) {
+bool trn_any_state(uint32_t states, uint32_t value) {
     for (unsigned shift = 0; shift < 16; shift += 4)
-        if (((state >> shift) & 3) == value) return true;
+        if (((states >> shift) & 3) == value) return true;
     return false;
 }
 
@@ -222,9 +222,9 @@ trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_
     const uint32_t states[] = {state->m2s_state, state->s2m_state};
     state->mode = TRN_ENGINE_IDLE;
     for (unsigned i = 0; i < 2; ++i) {
-        if (any_nibble(states[i], 1) && state->mode == TRN_ENGINE_IDLE)
+        if (trn_any_state(states[i], 1) && state->mode == TRN_ENGINE_IDLE)
             state->mode = TRN_ENGINE_NORMAL;
-        if (any_nibble(states[i], 2)) state->mode = TRN_ENGINE_ABORT;
+        if (trn_any_state(states[i], 2)) state->mode = TRN_ENGINE_ABORT;
     }
     return io.status;
 }

@@ -98,8 +98,7 @@ typedef struct transfer {
 } transfer;
 
 /* Appends a batch, one descriptor per contiguous pages up to 64 KiB; returns its bytes. */
-static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer* copy,
-                             uint64_t done) {
+static uint64_t append_batch(trn_ring* ring, const transfer* copy, uint64_t done) {
     const uint64_t first = copy->host + done;
     const uint64_t max = (first / PAGE + BATCH_PAGES) * PAGE - first;
     const uint64_t bytes = copy->size - done < max ? copy->size - done : max;
@@ -108,8 +107,8 @@ static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer*
         const uint64_t left = done + bytes - position;
         const uint32_t size = (uint32_t)(left < run ? left : run);
         const uint64_t inside = copy->inside + position, host = copy->host + position;
-        trn_ring_append(device, ring, copy->to_device ? inside : host,
-                        copy->to_device ? host : inside, size, 0);
+        trn_ring_append(ring, copy->to_device ? inside : host, copy->to_device ? host : inside,
+                        size, 0);
         position += size;
     }
     return bytes;
@@ -123,7 +122,7 @@ static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer
     trn_status status = TRN_OK;
     for (uint64_t done = 0; status == TRN_OK && (done < copy->size || waited < posted);) {
         if (done < copy->size && posted - waited < 2 && trn_ring_has_room(ring, BATCH_PAGES)) {
-            done += append_batch(device, ring, copy, done);
+            done += append_batch(ring, copy, done);
             status = trn_ring_post(device, ring, ordered, 1, &jobs[posted++ % 2]);
         } else if (waited < posted) {
             status = trn_ring_wait(device, ring, jobs[waited++ % 2]);
