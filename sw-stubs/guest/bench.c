@@ -101,13 +101,9 @@ static bool copies(const struct subject* subject) {
 }
 
 bool measure(struct subject* subject) {
-    char why[160] = "";
-    if (trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why) != 0)
-        return wrong(subject, "open", "%s", why);
+    if (!open_transport(subject)) return false;
     uncounted_write = subject->transport.bar_write32;
     subject->transport.bar_write32 = counted_write;
-    subject->device = trn_create(&subject->transport, NULL);
-    if (subject->device == NULL) return wrong(subject, "open", "no memory");
-    return good(subject, "bench", trn_probe(subject->device)) && resets(subject) &&
-           resets(subject) && reads(subject) && copies(subject);
+    return create_device(subject, NULL) && good(subject, "bench", trn_probe(subject->device)) &&
+           resets(subject) && resets(subject) && reads(subject) && copies(subject);
 }

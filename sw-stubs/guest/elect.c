@@ -5,12 +5,8 @@
 
 static bool open_reset(struct subject* subject) {
     const trn_options options = {.platform = TRN_HOST_ULTRASERVER};
-    char why[160] = "";
-    if (trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why) != 0)
-        return wrong(subject, "open", "%s", why);
-    subject->device = trn_create(&subject->transport, &options);
-    if (subject->device == NULL) return wrong(subject, "open", "no memory");
-    return good(subject, "probe", trn_probe(subject->device)) &&
+    return open_transport(subject) && create_device(subject, &options) &&
+           good(subject, "probe", trn_probe(subject->device)) &&
            good(subject, "reset", trn_reset_device(subject->device));
 }
 

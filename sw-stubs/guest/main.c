@@ -23,15 +23,8 @@ static trn_host_platform platform_of_machine(void) {
 }
 
 static bool open_subject(struct subject* subject) {
-    char why[160] = "";
-    const int error =
-        subject->via_driver
-            ? trn_neuron_transport(subject->number, &subject->transport, why, sizeof why)
-            : trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why);
-    if (error != 0) return wrong(subject, "open", "%s", why);
     const trn_options options = {.platform = platform_of_machine()};
-    subject->device = trn_create(&subject->transport, &options);
-    return subject->device != NULL || wrong(subject, "open", "no memory");
+    return open_transport(subject) && create_device(subject, &options);
 }
 
 /* All devices stay open until the last one is done, as with a loaded driver. */

@@ -29,6 +29,10 @@ bool wrong(const struct subject* subject, const char* step, const char* format, 
 /* Whether a call of the driver stub succeeded; prints the error otherwise. */
 bool good(const struct subject* subject, const char* step, trn_status status);
 
+/* Opens the function's transport, and its device over that. False: printed as WRONG. */
+bool open_transport(struct subject* subject);
+bool create_device(struct subject* subject, const trn_options* options);
+
 /* Sets SERR# Enable of every PCI function and bridge, as a machine's firmware does: without it no
  * error message reaches a root port. Prints each function that cannot be written (errors.c). */
 bool enable_error_messages(void);

@@ -5,7 +5,7 @@
 
 #include "sw-stubs/guest/program.h"
 
-/* Output of results, and the clock of measurements. */
+/* Opening of devices, output of results, and the clock of measurements. */
 
 static void line(const struct subject* subject, const char* step, const char* mark,
                  const char* format, va_list values) {
@@ -33,6 +33,20 @@ bool wrong(const struct subject* subject, const char* step, const char* format, 
 bool good(const struct subject* subject, const char* step, trn_status status) {
     if (status == TRN_OK) return true;
     return wrong(subject, step, "%s: %s", trn_status_text(status), trn_last_error(subject->device));
+}
+
+bool open_transport(struct subject* subject) {
+    char why[160] = "";
+    const int error =
+        subject->via_driver
+            ? trn_neuron_transport(subject->number, &subject->transport, why, sizeof why)
+            : trn_sysfs_transport(subject->function.name, &subject->transport, why, sizeof why);
+    return error == 0 || wrong(subject, "open", "%s", why);
+}
+
+bool create_device(struct subject* subject, const trn_options* options) {
+    subject->device = trn_create(&subject->transport, options);
+    return subject->device != NULL || wrong(subject, "open", "no memory");
 }
 
 double seconds_now(void) {
