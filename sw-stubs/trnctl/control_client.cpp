@@ -57,7 +57,7 @@ control_client::control_client(const std::string& address, const std::string& to
     json hello{{"protocol", protocol}, {"client", "trnctl"}};
     if (!token.empty()) hello["token"] = token;
     try {
-        greeting_ = call("hello", hello, hello_timeout);
+        call("hello", hello, hello_timeout);
     } catch (const not_a_platform& why) {
         throw control_error(fmt::format(
             "{} is not the control socket of a platform: {}\n  give the folder of `trnvp run "

@@ -29,8 +29,6 @@ public:
     control_client(const control_client&) = delete;
     control_client& operator=(const control_client&) = delete;
 
-    /// The platform's answer to hello: version, board, digest, time_policy.
-    const json& greeting() const { return greeting_; }
     /// \throws control_error when the platform refuses, disconnects, or does not respond within
     /// `limit`
     json call(std::string_view method, const json& params = json::object(),
@@ -53,7 +51,6 @@ private:
     bool gone_ = false;
     std::uint64_t last_id_ = 0;
     std::string buffer_;
-    json greeting_;
     notification notified_;
 };
 
