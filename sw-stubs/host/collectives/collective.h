@@ -119,7 +119,7 @@ struct collective_result {
     double ns = 0;      ///< simulated, of one iteration: from the latest start to the latest end
     double wall_s = 0;  ///< wall clock of the last iteration, which reuses memory
     std::uint64_t wrong = 0;       ///< number of wrong elements
-    std::string first_wrong = {};  ///< place of the first one
+    std::string first_wrong = {};  ///< place of the first wrong element
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
     /// Begin and end of a rank's last run, and the ends of its steps (trn_coll_steps), in ns since
     /// the first rank began.

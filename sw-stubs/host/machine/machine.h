@@ -54,7 +54,7 @@ public:
     /// Parameters of a copy. Its source is written once, before.
     struct load {
         std::uint64_t bytes = std::uint64_t{1} << 20;  ///< of each copy
-        std::uint32_t engines = 16;                    ///< number that share it
+        std::uint32_t engines = 16;                    ///< number that share a copy
         std::uint64_t wrap = 0;  ///< bytes after which each engine starts again; 0: never
         std::uint32_t descriptor = TRN_DESCRIPTOR_BYTES;  ///< maximum bytes per descriptor
     };
