@@ -142,7 +142,7 @@ void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::
         print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
 }
 
-/// Refuses what the operation does not take, as scenarios do.
+/// Refuses options that the operation does not take, as scenarios do.
 void check_operation(const collective_request& request) {
     const auto op = trn_coll_op_text(request.op);
     if (request.op == TRN_COLL_BARRIER && request.in_place)

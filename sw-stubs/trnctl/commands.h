@@ -34,7 +34,8 @@ inline void print_console(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-/// Prints to standard output, without what could change a terminal. Errors as of print_console().
+/// Prints to standard output, without bytes that could change a terminal. Errors as of
+/// print_console().
 template <class... Args>
 void print(fmt::format_string<Args...> text, Args&&... args) {
     print_console(terminal_text(fmt::format(text, std::forward<Args>(args)...)));
@@ -69,13 +70,13 @@ void fill(session& platform, const location& place, std::uint64_t size, std::uin
 struct spot {
     std::string text;                        ///< the user's text
     std::optional<std::uint64_t> bar0 = {};  ///< offset of a register of BAR0
-    location memory = {};                    ///< without the others: memory of the chip
+    location memory = {};                    ///< if the other two are empty: memory of the chip
     /// A register by its name, or an address of an address space, for control methods.
     std::optional<nlohmann::json> named = {};
 };
 /// Reads `size` bytes of memory, or of registers.
 void peek(session& platform, const spot& target, std::uint64_t size, const output& out);
-/// What poke and deposit write: a value of some width, or bytes.
+/// Data that poke and deposit write: a value of some width, or bytes.
 struct content {
     std::optional<std::uint64_t> value = {};
     unsigned width = 4;
@@ -134,7 +135,7 @@ void demo(session& platform, std::uint64_t size, const output& out);
 /// Resets the device, and loads an image into the CC-Cores of a map, which then run it.
 void load_cores(session& platform, std::uint32_t cores, const std::vector<std::uint8_t>& image,
                 const output& out);
-/// Prints the end of what the firmware of a CC-Core has logged.
+/// Prints the end of the log of a CC-Core's firmware.
 void print_core_log(session& platform, std::uint32_t core, const output& out);
 /// Calls `pause`, `run`, `step` or `status`, and prints the state of the platform.
 void run_state(session& platform, const std::string& method, const output& out);

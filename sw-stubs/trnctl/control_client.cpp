@@ -24,7 +24,7 @@ constexpr int max_depth = 64;  // nesting of arrays and objects
 constexpr std::chrono::seconds hello_timeout{10};
 constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // also of each send()
 
-/// The other side does not speak the protocol, or not any more.
+/// The peer sent an invalid message, did not answer in time, or has closed the connection.
 class not_a_platform : public control_error {
     using control_error::control_error;
 };

@@ -77,8 +77,8 @@ std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
                         : std::pair{TRN_SYNC_TOP_SP, *options.top_sp};
 }
 
-/// The value of the verb; 0 for a verb that only reads. \throws user_error unless the verb takes
-/// what is given, from `min` to `max`
+/// The value of the verb; 0 for a verb that only reads. \throws user_error if the value is missing,
+/// not taken by the verb, or outside `min` to `max`
 std::int64_t value_of(const sync_options& options, std::int64_t min, std::int64_t max) {
     const bool reads = options.verb == "read" || options.verb == "get";
     if (reads && options.value) throw user_error(options.verb + " takes no value");
