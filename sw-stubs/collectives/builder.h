@@ -44,7 +44,7 @@ typedef struct coll_builder {
     uint32_t channel;
     uint32_t window;            /* remote window of the channel's engines */
     uint32_t slice;             /* current slice of each lane's share */
-    const trn_coll* whole;      /* coll, or the collective whose part in the own domain coll is */
+    const trn_coll* whole;      /* coll; across domains: the collective of which coll is a part */
     trn_rdma_request* requests; /* for the card, TRN_COLL_QUEUE_ENTRIES; NULL: a single domain */
     uint32_t request_count, requests_posted;
 } coll_builder;

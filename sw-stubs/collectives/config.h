@@ -41,9 +41,8 @@ coll_share trn_coll_received(const trn_coll_config* config, uint32_t sender, uin
 uint64_t trn_coll_all_sent(const trn_coll_config* config, uint32_t rank);
 uint64_t trn_coll_all_received(const trn_coll_config* config, uint32_t rank);
 
-/* Permute: the rank that receives from `rank`, and the one that sends to it; TRN_COLL_NO_RANK:
- * none.
- */
+/* Permute: the rank that receives from `rank`, and the rank that sends to it; TRN_COLL_NO_RANK:
+ * none. */
 uint32_t trn_coll_target(const trn_coll_config* config, uint32_t rank);
 uint32_t trn_coll_source(const trn_coll_config* config, uint32_t rank);
 

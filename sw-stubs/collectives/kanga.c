@@ -26,7 +26,7 @@ static uint32_t of_pair(const coll_builder* b, uint32_t lane, uint32_t ahead, ui
     const uint32_t places = b->coll->config.ranks + 2 * (ahead % pairs(b)) + member;
     return trn_coll_lane_ahead(b, lane, places - (is_second(b, lane) ? 1 : 0));
 }
-/* The rank of that pair at the same position as this rank (PRIMARY) or at the other one (OTHER). */
+/* The rank of that pair at this rank's position (PRIMARY) or at the other position (OTHER). */
 static uint32_t counterpart(const coll_builder* b, uint32_t lane, uint32_t ahead, int part) {
     return of_pair(b, lane, ahead, (uint32_t)part ^ (is_second(b, lane) ? 1u : 0u));
 }

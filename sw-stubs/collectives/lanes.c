@@ -2,7 +2,7 @@
 #include "builder.h"
 
 /* How a collective is divided among channels, lanes and slices. A figure beside a value is
- * simulated time of `trnctl coll` with it and with what it replaced; the values without one were
+ * simulated time of `trnctl coll` with it and with the former value; the values without one were
  * chosen in the same series of runs, and only the resulting times are recorded
  * (doc/performance.md). A new value changes the traces of scenarios with collectives. */
 static const struct {
