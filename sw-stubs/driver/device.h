@@ -44,7 +44,7 @@ struct trn_device {
 
     uint16_t user_rings[TRN_MAX_USER_ENGINES]; /* queues with rings of the caller, one bit each */
     uint16_t notifiers[3][TRN_MAX_ENGINES];    /* enabled slots, one bit each */
-    trn_member* programs;                      /* loaded ones */
+    trn_member* programs;                      /* loaded programs */
 
     bool failed_copy;
     trn_failure failure;

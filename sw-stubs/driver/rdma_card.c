@@ -140,7 +140,7 @@ void trn_rdma_free_memory(trn_rdma_card* card, const trn_dma_memory* memory) {
         return;
     }
     trn_dma_memory* more = realloc(card->kept, (card->kept_count + 1) * sizeof *more);
-    if (!more) return; /* rather lost than written by the card after its end */
+    if (!more) return; /* lost: the card may still write it */
     card->kept = more;
     more[card->kept_count++] = *memory;
 }
