@@ -168,7 +168,8 @@ static trn_status check_generated(const trn_program* program, const program_core
     return TRN_OK;
 }
 
-/* Of a core whose transfers have few enough descriptors. */
+/* Whether the transfers and the generated descriptors of a core fit. Precondition:
+ * count_descriptors succeeded. */
 static trn_status check_sum(const trn_program* program, uint32_t core) {
     const program_core* c = &program->cores[core];
     uint64_t sum = 0;
