@@ -148,7 +148,7 @@ private:
     sc_core::sc_event due_;
 };
 
-/// What a hostile client does while its card waits for memory.
+/// An action of a hostile client while its card waits for memory.
 template <class Random>
 void disturb(message_path& path, Random& random) {
     switch (random.below(4)) {
