@@ -28,7 +28,7 @@ void check_failure(const step& played, const device_error& wrong) {
 
 /// Runs a step. \throws step_failure
 void run(const step& played, scenario_context& ctx) {
-    ctx.report.at(played, trn_now(ctx.device));
+    ctx.report.begin(played, trn_now(ctx.device));
     if (trace::on()) trace::event("scenario", "step", {{"text", played.text}});
     try {
         std::optional<driver_queue::turn> turn;

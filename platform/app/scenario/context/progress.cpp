@@ -3,51 +3,47 @@
 
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "platform/app/scenario/results/message.h"
 
 namespace trn::scenario {
 
-void progress::at(const step& current, std::uint64_t simulated_ns) const {
-    timeline_.push_back(
-        {current.text, current.where.line, simulated_ns, current.inside, current.file});
+namespace {
+
+outcome::begun begun_step(const step& current, std::uint64_t simulated_ns) {
+    return {current.text, current.place.line, simulated_ns, current.inside, current.file};
+}
+
+}  // namespace
+
+void progress::begin(const step& current, std::uint64_t simulated_ns) const {
+    timeline_.push_back(begun_step(current, simulated_ns));
     send_step(current, simulated_ns, true);
 }
 
-void progress::again(const step& current, std::uint64_t simulated_ns) const {
+void progress::resume(const step& current, std::uint64_t simulated_ns) const {
     send_step(current, simulated_ns, false);
 }
 
 void progress::send_step(const step& current, std::uint64_t simulated_ns, bool begins) const {
-    send_line(pipe_, {{"step", current.text},
-                      {"begins", begins},
-                      {"inside", current.inside},
-                      {"file", current.file},
-                      {"line", current.where.line},
-                      {"column", current.where.column},
-                      {"process", getpid()},
-                      {"simulated_ns", simulated_ns}});
+    send(pipe_, {.step = step_message{begun_step(current, simulated_ns), current.place.column,
+                                      begins, getpid()}});
 }
 
 void progress::measured(const figure& measured) const {
-    send_line(pipe_, {{"figure", measured}});
+    send(pipe_, {.measured = measured});
 }
 
 void progress::noted(const std::string& line) const {
-    send_line(pipe_, {{"note", line}});
+    send(pipe_, {.note = line});
 }
 
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
-    send_line(pipe_, {{"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
+    send(pipe_, {.end = end_message{true, "", simulated_ns, trace_digest, {}}});
 }
 
 void progress::failed(const std::string& message, std::uint64_t simulated_ns,
                       std::uint64_t trace_digest, const std::vector<std::string>& state) const {
-    send_line(pipe_, {{"failed", message},
-                      {"simulated_ns", simulated_ns},
-                      {"trace_digest", trace_digest},
-                      {"state", state}});
+    send(pipe_, {.end = end_message{false, message, simulated_ns, trace_digest, state}});
 }
 
 }  // namespace trn::scenario

@@ -15,9 +15,9 @@ class progress {
 public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
-    void at(const step& current, std::uint64_t simulated_ns) const;
+    void begin(const step& current, std::uint64_t simulated_ns) const;
     /// Reports that a step continues after the steps inside it.
-    void again(const step& current, std::uint64_t simulated_ns) const;
+    void resume(const step& current, std::uint64_t simulated_ns) const;
     void measured(const figure& measured) const;
     /// A line for the report, which shows equal lines once.
     void noted(const std::string& line) const;

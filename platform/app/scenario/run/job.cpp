@@ -10,59 +10,60 @@
 
 namespace trn::scenario {
 
-using nlohmann::json;
-
 /// A damaged process may write anything: an invalid line fails only its own scenario.
 void job::receive(std::string_view line) {
     try {
-        take(json::parse(line));
-    } catch (const json::exception& wrong) {
+        take(parse_message(line));
+    } catch (const nlohmann::json::exception& wrong) {
         damage_ = wrong.what();
     }
 }
 
-void job::take(const json& message) {
-    if (message.contains("step")) {
-        if (result_.step.empty()) result_.first_step_s = process_->seconds();
-        result_.step = message["step"];
-        result_.where = {message["line"], message["column"], 1};
-        result_.file = message["file"];
-        // The shared part ends where the second step begins, unless the process began after it.
-        if (message["begins"] && result_.timeline.size() == 1 && !continues_)
-            result_.beginning_s = process_->seconds();
-        if (message["begins"])
-            result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"],
-                                        message["inside"], message["file"]});
-        process_->follow(message["process"]);
-    } else if (message.contains("figure")) {
-        result_.figures.push_back(message["figure"]);
-    } else if (message.contains("note")) {
-        const std::string line = message["note"];
-        if (std::ranges::find(result_.notes, line) == result_.notes.end())
-            result_.notes.push_back(line);
-    } else if (message.contains("backtrace")) {
-        backtrace_ = "died in\n" + source_of(message["backtrace"]);
-    } else if (message.contains("branched")) {
+void job::take(const run_message& message) {
+    if (message.step) {
+        take_step(*message.step);
+    } else if (message.measured) {
+        result_.figures.push_back(*message.measured);
+    } else if (message.note) {
+        if (std::ranges::find(result_.notes, *message.note) == result_.notes.end())
+            result_.notes.push_back(*message.note);
+    } else if (message.backtrace) {
+        backtrace_ = "died in\n" + source_of(*message.backtrace);
+    } else if (message.branched) {
         branched_ = true;
         result_.beginning_s = process_->seconds();
         free_.give();
-    } else if (message.contains("runs")) {
-        running_.insert(message["runs"].get<std::size_t>());
-    } else if (message.contains("member")) {
-        const std::size_t number = message["member"];
-        auto result = message["outcome"].get<outcome>();
+    } else if (message.runs) {
+        running_.insert(*message.runs);
+    } else if (message.member) {
+        auto [number, result] = *message.member;
         result.beginning_s = result_.beginning_s;
         running_.erase(number);
         if (std::erase(members_, number) != 0) member_ended(number, result);
-    } else {
+    } else if (message.end) {
+        const auto& end = *message.end;
         has_result_ = true;
-        result_.simulated_ns = message["simulated_ns"];
-        result_.trace_digest = message["trace_digest"];
-        result_.message = message.value("failed", "");
-        result_.state = message.value("state", result_.state);
-        result_.result =
-            message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
+        result_.simulated_ns = end.simulated_ns;
+        result_.trace_digest = end.trace_digest;
+        result_.message = end.message;
+        result_.state = end.state;
+        result_.result = end.passed ? outcome::verdict::passed : outcome::verdict::failed;
+    } else {
+        damage_ = "a line without a message";
     }
+}
+
+void job::take_step(const step_message& message) {
+    const auto& [begun, column, begins, process] = message;
+    if (result_.step.empty()) result_.first_step_s = process_->seconds();
+    result_.step = begun.step;
+    result_.place = {begun.line, column, 1};
+    result_.file = begun.file;
+    // The shared part ends where the second step begins, unless the process began after it.
+    if (begins && result_.timeline.size() == 1 && !continues_)
+        result_.beginning_s = process_->seconds();
+    if (begins) result_.timeline.push_back(begun);
+    process_->follow(process);
 }
 
 bool job::poll_process(bool readable) {

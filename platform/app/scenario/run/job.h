@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "platform/app/scenario/language/scenario.h"
+#include "platform/app/scenario/results/message.h"
 #include "platform/app/scenario/results/outcome.h"
 #include "platform/app/scenario/run/child.h"
 #include "platform/app/scenario/run/tokens.h"
@@ -47,7 +47,8 @@ public:
 
 private:
     void receive(std::string_view line);
-    void take(const nlohmann::json& message);
+    void take(const run_message& message);
+    void take_step(const step_message& message);
 
     std::vector<std::size_t> members_;  // members without an outcome
     const scenario& limits_;

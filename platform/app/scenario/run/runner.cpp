@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -90,9 +89,9 @@ std::optional<supervisor::started> supervisor::start(const worklist& all, std::s
         free_.give();
         refused_ = !jobs_.empty();
         if (refused_) return std::nullopt;
-        outcome how;
-        how.message = fmt::format("it cannot be started: {}", why.what());
-        all.refused(next++, how);
+        outcome refusal;
+        refusal.message = fmt::format("it cannot be started: {}", why.what());
+        all.refused(next++, refusal);
         return std::nullopt;
     }
     for (auto& sibling : jobs_) sibling->process().forget();
@@ -142,7 +141,7 @@ private:
 void set_place(std::vector<outcome::begun>& shared, const scenario& member) {
     if (shared.empty() || member.steps.empty()) return;
     const auto& own = member.steps.front();
-    shared.front().line = own.where.line;
+    shared.front().line = own.place.line;
     shared.front().inside = own.inside;
     shared.front().file = own.file;
 }
@@ -151,21 +150,21 @@ void set_place(std::vector<outcome::begun>& shared, const scenario& member) {
 outcome result_of_member(outcome shared, const scenario& member) {
     if (shared.timeline.empty() || member.steps.empty()) return shared;
     set_place(shared.timeline, member);
-    shared.where = member.steps.front().where;
+    shared.place = member.steps.front().place;
     shared.file = member.steps.front().file;
     return shared;
 }
 
 std::size_t branching::branch(const std::function<void()>& last) {
     if (members_.size() == 1) return members_.front();
-    send_line(pipe_, {{"branched", true}});
+    send(pipe_, {.branched = true});
     std::fflush(nullptr);
     const auto shared_log = read_log(STDOUT_FILENO);
     supervisor children(free_);
     const auto seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-    const auto send_outcome = [this](std::size_t number, const outcome& how) {
-        send_line(pipe_, {{"member", number}, {"outcome", how}});
+    const auto send_outcome = [this](std::size_t number, const outcome& run_outcome) {
+        send(pipe_, {.member = member_message{number, run_outcome}});
     };
     const auto begun = [this, seconds](std::size_t i, std::unique_ptr<child> process) {
         const auto number = members_[i];
@@ -174,14 +173,15 @@ std::size_t branching::branch(const std::function<void()>& last) {
         auto timeline = report_.timeline();
         set_place(timeline, all_[number]);
         started->begin_with(std::move(timeline), seconds);
-        send_line(pipe_, {{"runs", number}});
+        send(pipe_, {.runs = number});
         return started;
     };
     const auto mine = children.run(
         {.count = members_.size(),
          .log = shared_log,
          .begun = begun,
-         .refused = [&](std::size_t i, const auto& how) { send_outcome(members_[i], how); },
+         .refused = [&](std::size_t i,
+                        const auto& run_outcome) { send_outcome(members_[i], run_outcome); },
          .ended = send_outcome});
     if (mine) {
         close(pipe_);
@@ -223,13 +223,13 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 
 }  // namespace
 
-std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
+std::vector<outcome> run_all(std::span<const scenario> all, const run_options& options,
                              const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished) {
-    tokens free(std::max(how.jobs, 1u));
+    tokens free(std::max(options.jobs, 1u));
     supervisor children(free);
     std::vector<std::optional<outcome>> done(all.size());
-    const auto groups = groups_of(all, how.fork);
+    const auto groups = groups_of(all, options.fork);
     std::vector<bool> shares(all.size());
     for (const auto& group : groups)
         for (const auto number : group) shares[number] = group.size() > 1;
@@ -239,7 +239,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         done[number] = result;
         ++now.ended;
         if (!result.passed()) ++now.failed;
-        if (how.on_end) how.on_end(number, result);
+        if (options.on_end) options.on_end(number, result);
         for (; reported < done.size() && done[reported]; ++reported)
             finished(reported, *done[reported]);
     };
@@ -249,8 +249,10 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         auto started =
             std::make_unique<job>(groups[i], all[groups[i].front()], std::move(process), free);
         started->member_ended = ended;
-        if (how.on_shared_end && groups[i].size() > 1)
-            started->ended_before_branch = [&how, &group = groups[i]] { how.on_shared_end(group); };
+        if (options.on_shared_end && groups[i].size() > 1)
+            started->ended_before_branch = [&options, &group = groups[i]] {
+                options.on_shared_end(group);
+            };
         return started;
     };
     const auto ended_in_shared_step = [&](std::size_t number, const outcome& result) {
@@ -266,9 +268,10 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
                                              .ended = ended_in_shared_step,
                                              .on_progress =
                                                  [&] {
-                                                     if (how.on_progress) how.on_progress(now);
+                                                     if (options.on_progress)
+                                                         options.on_progress(now);
                                                  },
-                                             .stop = how.stop});
+                                             .stop = options.stop});
     if (group_process) {
         branching scenarios(all, groups[group_process->work], free, group_process->pipe);
         run_child(scenarios, run);

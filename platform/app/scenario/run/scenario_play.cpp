@@ -13,12 +13,12 @@ void play(const scenario& run, scenario_context& ctx, std::size_t done) {
             check.work(ctx);
         } catch (...) {
             ctx.run.state = std::vector<std::string>{};  // nothing has run
-            ctx.report.again(check, trn_now(ctx.device));
+            ctx.report.resume(check, trn_now(ctx.device));
             throw;
         }
     ctx.run.checks_misuse = true;
     if (done > 0 && misuse::failed()) {
-        ctx.report.again(run.steps[done - 1], trn_now(ctx.device));
+        ctx.report.resume(run.steps[done - 1], trn_now(ctx.device));
         check_misuse();
     }
     for (ctx.run.next_step = done; ctx.run.next_step < run.steps.size();)

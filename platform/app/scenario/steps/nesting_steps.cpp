@@ -66,7 +66,7 @@ void play_branch(const std::vector<step>& steps, scenario_context& ctx) {
         } catch (const std::exception& wrong) {
             if (!ctx.run.branch_failure) {
                 ctx.run.branch_failure = wrong.what();
-                ctx.report.again(played, trn_now(ctx.device));
+                ctx.report.resume(played, trn_now(ctx.device));
             }
             throw;
         }
@@ -110,7 +110,7 @@ double timed(const std::vector<step>& parts, const step& whole, std::uint64_t by
              scenario_context& ctx) {
     const auto begin = sc_core::sc_time_stamp();
     for (const auto& each : parts) play(each, ctx);
-    ctx.report.again(whole, trn_now(ctx.device));
+    ctx.report.resume(whole, trn_now(ctx.device));
     const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
     if (bytes != 0 && ns == 0)
         throw step_failure("the rate is undefined: the steps took no simulated time");
