@@ -96,10 +96,6 @@ std::optional<std::uint64_t> reader::accepted_time(const config::node& value,
     return time ? std::optional(whole_nanoseconds(value, *time)) : std::nullopt;
 }
 
-std::uint64_t reader::time_of(const config::node& value, const parameters& point) {
-    return accepted_time(value, point).value_or(0);
-}
-
 std::uint64_t reader::positive_time_of(const config::node& value, const parameters& point) {
     const auto time = accepted_time(value, point);
     if (time == 0u) value.report(mistake::out_of_range, "a time of 0 has no effect here");
@@ -131,10 +127,6 @@ std::string reader::text(std::string_view key) const {
     return value ? replaced(value, *point_) : "";
 }
 
-std::string reader::text(std::string_view key, std::string otherwise) const {
-    return has(key) ? text(key) : std::move(otherwise);
-}
-
 std::uint64_t reader::number(std::string_view key, std::uint64_t max) const {
     const auto value = map_.at(key);
     if (!value) return 0;
@@ -145,11 +137,6 @@ std::uint64_t reader::number(std::string_view key, std::uint64_t max) const {
     if (*number <= max) return *number;
     value.report(mistake::out_of_range, fmt::format("'{}' must be 0 to {}", key, max));
     return 0;
-}
-
-std::uint64_t reader::number(std::string_view key, std::uint64_t max,
-                             std::uint64_t otherwise) const {
-    return has(key) ? number(key, max) : otherwise;
 }
 
 std::int32_t reader::signed_number(std::string_view key) const {
@@ -215,16 +202,12 @@ void reader::check_size(std::string_view key, std::uint64_t size, const size_bou
 
 std::uint64_t reader::time(std::string_view key) const {
     const auto value = map_.at(key);
-    return value ? time_of(value, *point_) : 0;
+    return value ? accepted_time(value, *point_).value_or(0) : 0;
 }
 
 std::uint64_t reader::positive_time(std::string_view key) const {
     const auto value = map_.at(key);
     return value ? positive_time_of(value, *point_) : 0;
-}
-
-std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const {
-    return has(key) ? time(key) : otherwise;
 }
 
 std::uint64_t reader::rate(std::string_view key) const {

@@ -54,9 +54,7 @@ public:
     void refuse(std::initializer_list<std::string_view> keys, const std::string& why) const;
 
     std::string text(std::string_view key) const;
-    std::string text(std::string_view key, std::string otherwise) const;
     std::uint64_t number(std::string_view key, std::uint64_t max = ~std::uint64_t{0}) const;
-    std::uint64_t number(std::string_view key, std::uint64_t max, std::uint64_t otherwise) const;
     std::int32_t signed_number(std::string_view key) const;
     double real(std::string_view key) const;
     bool flag(std::string_view key) const;
@@ -64,7 +62,6 @@ public:
     std::uint64_t offset(std::string_view key, size_bounds within = {}) const;  ///< number or size
     std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
     std::uint64_t positive_time(std::string_view key) const;                    ///< reports 0
-    std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
     std::uint64_t rate(std::string_view key) const;  ///< bytes per second
     /// `fault`: an additional check that returns an error message or "".
     location place(std::string_view key, std::string (*fault)(const location&) = nullptr) const;
@@ -82,13 +79,12 @@ public:
 
     /// The value itself, when the step is not a mapping: `snapshot: booted`.
     std::string word() const;
-    /// The value itself as a time: `wait: 10 us`.
+    /// The value as a text; "" after an error.
     static std::string replaced(const config::node& value, const parameters& point);
     /// The same; nothing after an error.
     static std::optional<std::string> substituted(const config::node& value,
                                                   const parameters& point);
-    static std::uint64_t time_of(const config::node& value, const parameters& point);
-    /// The same; reports 0.
+    /// The value as a time; reports 0.
     static std::uint64_t positive_time_of(const config::node& value, const parameters& point);
 
 private:

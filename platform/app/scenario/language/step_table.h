@@ -8,12 +8,15 @@
 ///         bytes size;
 ///         bool verify = true;
 ///         void finish(const reader& r);  // optional: what several keys say together
-///         action plan() const;           // what the step does
+///         std::string text() const;      // for reports
+///         void run(scenario_context& ctx) const;
 ///     };
 ///     step_of<memset_step>("memset", "writes one value",
 ///                          {key("at", &memset_step::at).required().refused_by(address_fault),
 ///                           key("size", &memset_step::size).required(),
 ///                           key("verify", &memset_step::verify)})
+///
+/// A step with more than a text and work has `action plan() const` in place of run().
 ///
 /// The reader, the JSON schema (schema.h) and the tables in doc/steps.md (step_document.h) are
 /// all made from the rows. A key's default is the one that the structure itself has; a
@@ -67,11 +70,11 @@ public:
     void read(const reader& r, void* step) const;
     /// Reports the key when no key that it needs is beside it.
     void check(const reader& r) const;
-    /// Whether a step cannot have this key and the other one.
+    /// Whether a step cannot have both this key and `other`.
     bool excludes(std::string_view other) const;
     /// For a structure that contains this one at an offset.
     key_row shifted(std::ptrdiff_t distance) const;
-    /// Refuses the key beside the others of `group`.
+    /// Refuses this key beside any other key of `group`.
     void exclude(std::span<const std::string_view> group);
 
 protected:
@@ -202,12 +205,16 @@ keys<S> extended(const keys<Base>& some, const keys<S>& more = {}) {
 
 template <class S>
 step_kind step_of(std::string_view name, std::string_view doc, keys<S> all = {}) {
-    return step_detail::make_kind(name, doc, std::move(all.rows), &config::default_of<S>(),
-                                  [](const key_rows& rows, const reader& r) -> action {
-                                      S step{};
-                                      read_keys(rows, r, step);
-                                      return step.plan();
-                                  });
+    return step_detail::make_kind(
+        name, doc, std::move(all.rows), &config::default_of<S>(),
+        [](const key_rows& rows, const reader& r) -> action {
+            S step{};
+            read_keys(rows, r, step);
+            if constexpr (requires { step.plan(); })
+                return step.plan();
+            else
+                return {step.text(), [step](scenario_context& ctx) { step.run(ctx); }};
+        });
 }
 
 }  // namespace trn::scenario
