@@ -80,8 +80,8 @@ public:
 
     void add(const regression::run_record& run) {
         if (!std::exchange(any_, true)) print_to(stdout, "[");
-        for (const auto& one : regression::to_json(run))
-            print_to(stdout, "{}{}", std::exchange(comma_, ","), config::to_ascii(one));
+        for (const auto& result : regression::to_json(run))
+            print_to(stdout, "{}{}", std::exchange(comma_, ","), config::to_ascii(result));
         std::fflush(stdout);
     }
 
@@ -240,9 +240,9 @@ std::string options_of(const test_options& chosen) {
 
 /// Adds an option whose text `parse` converts. An std::invalid_argument of
 /// `parse` is reported as an error of the option.
-void add_parsed(cli::command& to, const std::string& name, const std::string& form,
+void add_parsed(cli::command& command, const std::string& name, const std::string& form,
                 const std::string& about, const std::function<void(const std::string&)>& parse) {
-    to.add_option_function<std::string>(name, parse, about)
+    command.add_option_function<std::string>(name, parse, about)
         ->check(cli::validator(
             [parse](std::string& text) -> std::string {
                 try {
@@ -323,7 +323,7 @@ void add_test(cli::command* c, int& status) {
          "--where",
          [chosen](const auto& texts) {
              for (const auto& text : texts)
-                 chosen->selected.where.push_back(
+                 chosen->selected.clauses.push_back(
                      refusing([&] { return scenario::where_clause::parse(text); }));
          },
          "KEY=VALUE: only scenarios with this parameter of their matrix, board, tag or file")

@@ -185,12 +185,12 @@ register_handle find(const json& named) {
 /// Counts writes of a register by software, for example doorbells.
 condition written_condition(const condition_spec& c, const reader& r) {
     return number_condition(wanted_range(c, r, 1), "writes of " + *c.written,
-                            [named = c.named(*c.written), by = c.by](scenario_context&) {
-                                const auto count = [use = find(named).use, by] {
+                            [named = c.named(*c.written), writer = c.writer](scenario_context&) {
+                                const auto count = [use = find(named).use, writer] {
                                     std::uint64_t sum = 0;
                                     const auto all = use();
                                     for (std::size_t kind = 0; kind < all.by.size(); ++kind)
-                                        if (!by || kind == static_cast<std::size_t>(*by))
+                                        if (!writer || kind == static_cast<std::size_t>(*writer))
                                             sum += all.by[kind].writes;
                                     return sum;
                                 };
@@ -206,7 +206,7 @@ std::string unread(const console_log::output& output, std::uint64_t begin) {
     return output.tail.substr(begin > first ? begin - first : 0);
 }
 
-/// What steps have matched of the output of consoles.
+/// Bytes of each console's output that steps have matched.
 class matched_output {
 public:
     explicit matched_output(console_log& consoles) {
@@ -284,10 +284,10 @@ condition condition_of(const condition_spec& c, const reader& r) {
     if (c.misuse) return misuse_condition(c, r);
     if (c.printed)
         return text_condition(c.module.value_or(""),
-                              wanted_text_of(r, "printed", *c.printed, c.as));
+                              wanted_text_of(r, "printed", *c.printed, c.captures));
     if (c.matches)
         return text_condition(c.module.value_or(""),
-                              wanted_text_of(r, "matches", *c.matches, c.as));
+                              wanted_text_of(r, "matches", *c.matches, c.captures));
     if (c.reached) return reached_condition(c, r);
     return number_condition(wanted_range(c, r, 0),
                             fmt::format("{} of {}", c.counter.value_or(""), c.module.value_or("")),
@@ -326,10 +326,10 @@ keys<condition_spec> condition_keys() {
         key("instance", &c::instance, "of a register that a module has several times")
             .only_with({"register", "written"}),
         key("written", &c::written, "writes of this register since the step began"),
-        key("by", &c::by, "whose writes are counted; all unless given").only_with({"written"}),
+        key("by", &c::writer, "whose writes are counted; all unless given").only_with({"written"}),
         key("printed", &c::printed, "text on a console after the previous match"),
         key("matches", &c::matches, "the same as a regular expression"),
-        key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
+        key("as", &c::captures, "names for the matches of its groups").only_with({"matches"}),
         key("reached", &c::reached, "calls of this firmware function since the step began"),
         key("hart", &c::hart, "that calls it; required with `reached`").only_with({"reached"}),
         key("equals", &c::equals, "the number")

@@ -60,8 +60,8 @@ number_finder number_at(const number_source& source);
 /// The keys of a condition in a scenario file.
 struct condition_spec : number_source {
     std::optional<std::string> written = {}, misuse = {}, printed = {}, matches = {}, reached = {};
-    std::optional<initiator::kind> by = {};
-    std::vector<std::string> as = {};
+    std::optional<initiator::kind> writer = {};
+    std::vector<std::string> captures = {};
     std::string hart = {};
     std::optional<std::uint64_t> equals = {}, at_least = {}, at_most = {};
     nanoseconds within = {}, every{10'000};

@@ -141,8 +141,8 @@ public:
     void remove(std::uint64_t pc) {
         if (--users_[pc] == 0) hart_.remove_breakpoint(pc);
     }
-    std::uint64_t reached(const entry& where) const {
-        const auto found = reached_.find({where.pc, where.code});
+    std::uint64_t reached(const entry& function) const {
+        const auto found = reached_.find({function.pc, function.code});
         return found == reached_.end() ? 0 : found->second;
     }
     const sc_core::sc_event& changed() const { return changed_; }

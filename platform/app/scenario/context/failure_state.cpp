@@ -27,7 +27,7 @@ std::string shown(const sc_core::sc_time& time) {
 
 constexpr std::size_t max_of_a_kind = 16;
 
-/// Adds the first of the lines, and the number of the others: a rack has hundreds of harts.
+/// Adds the first lines, and the number of lines left out: a rack has hundreds of harts.
 void add(lines& report, const lines& more) {
     const auto shown = std::min(more.size(), max_of_a_kind);
     report.insert(report.end(), more.begin(),

@@ -10,8 +10,8 @@
 
 namespace trn::scenario {
 
-/// Objects that steps keep for later steps, such as opened cards: one of each type. A file of steps
-/// defines the type of what it keeps. The youngest is destroyed first.
+/// Objects that steps keep for later steps, such as opened cards: one of each type. Each file of
+/// steps defines the types of its objects. The youngest object is destroyed first.
 class kept_objects {
 public:
     kept_objects() = default;

@@ -13,7 +13,7 @@
 
 namespace trn::scenario {
 
-/// What playing the steps of a scenario changes.
+/// State that the steps of a scenario change while they are played.
 struct step_run {
     struct running_step {
         const step* played;

@@ -139,8 +139,7 @@ void check_allowances(const config::node& root, const scenario& s, const board_c
 /// the board's files keep their places.
 void check_board(const config::node& root, const scenario& s, const board_check& check,
                  diagnostics& problems) {
-    auto set = s.set;
-    if (!s.firmware.empty()) set.push_back("firmware=" + find_firmware(s));
+    const auto set = board_set(s);
     if (!board_mistake(check, s, set)) return check_allowances(root, s, check, set);
     std::size_t count = 0;
     const auto wrong_with_the_first = [&](std::size_t n) {
@@ -169,7 +168,7 @@ std::vector<diagnostic> sorted(const diagnostics& found) {
     return config_error(found.list()).list();
 }
 
-/// What `read` reports or throws. Errors without a place are reported for `file`.
+/// The mistakes that `read` reports or throws. Errors without a place are reported for `file`.
 diagnostics mistakes_in(const std::string& file, const std::function<void(diagnostics&)>& read) {
     diagnostics found;
     const auto add_other = [&](std::string_view message) {
@@ -214,8 +213,8 @@ void read_point(scenario_files& source, const parameters& point, scenario& s) {
     const reader r(root, point);
     s.board = r.text("board");
     s.set = read_set(root, point);
-    s.firmware = r.text("firmware", "");
-    s.seed = r.number("seed", ~std::uint64_t{0}, 1);
+    if (r.has("firmware")) s.firmware = r.text("firmware");
+    if (r.has("seed")) s.seed = r.number("seed");
     if (r.has("time_limit")) s.time_limit_ns = r.positive_time("time_limit");
     if (r.has("wall_limit"))
         s.wall_limit_s = static_cast<double>(r.positive_time("wall_limit")) * 1e-9;
@@ -384,19 +383,19 @@ diagnostics mistakes_of(std::span<const scenario> all) {
     return found;
 }
 
-std::vector<std::filesystem::path> find_files(const std::filesystem::path& where) {
+std::vector<std::filesystem::path> find_files(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
     std::error_code unreadable;
-    if (!fs::exists(fs::symlink_status(where, unreadable))) {
+    if (!fs::exists(fs::symlink_status(path, unreadable))) {
         diagnostic missing;
         missing.code = mistake::unreadable_file;
-        missing.file = where.string();
+        missing.file = path.string();
         missing.message = "no such scenario or folder";
         throw config_error(missing);
     }
-    if (!fs::is_directory(where, unreadable)) return {where};
+    if (!fs::is_directory(path, unreadable)) return {path};
     std::vector<fs::path> files;
-    find_in(where, files);
+    find_in(path, files);
     std::ranges::sort(files);
     return files;
 }

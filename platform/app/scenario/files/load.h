@@ -31,6 +31,6 @@ diagnostics mistakes_of(std::span<const scenario> all);
 /// The .yaml files of a folder and its subfolders, sorted by name; for a file, the file itself. A
 /// folder that cannot be read is in the list itself, so that load() reports it. \throws
 /// config_error when the path does not exist
-std::vector<std::filesystem::path> find_files(const std::filesystem::path& where);
+std::vector<std::filesystem::path> find_files(const std::filesystem::path& path);
 
 }  // namespace trn::scenario

@@ -75,14 +75,15 @@ void scenario_files::include(const config::document& including, std::vector<fs::
 
 void scenario_files::define(const config::node& all) {
     if (!all) return;
-    for (const auto& [name, where, value] : all.entries()) {
+    for (const auto& [name, definition, value] : all.entries()) {
         value.only({"parameters", "steps"}, "a sequence");
         const auto [known, fresh] = sequences_.emplace(
-            name, sequence{name, where, value.find("parameters"), value.at("steps")});
+            name, sequence{name, definition, value.find("parameters"), value.at("steps")});
         if (!fresh)
-            where.report(mistake::duplicate_name,
-                         fmt::format("there is a sequence '{}' in {}:{} already", name,
-                                     known->second.where.file(), known->second.where.where().line));
+            definition.report(
+                mistake::duplicate_name,
+                fmt::format("there is a sequence '{}' in {}:{} already", name,
+                            known->second.node.file(), known->second.node.where().line));
     }
 }
 
@@ -102,7 +103,7 @@ bool scenario_files::is_used(std::string_view name, const config::node& searched
         if (callee.find("${") != callee.npos) return true;  // any sequence may be meant
         const auto found = sequences_.find(callee);
         if (found == sequences_.end() || !seen.insert(&found->second).second) continue;
-        const auto& [_name, _where, parameters, steps] = found->second;
+        const auto& [_name, _node, parameters, steps] = found->second;
         if (parameters && is_used(name, parameters, seen)) return true;
         if (parameters && parameters.find(name)) continue;
         if (is_used(name, steps, seen)) return true;
@@ -111,29 +112,28 @@ bool scenario_files::is_used(std::string_view name, const config::node& searched
 }
 
 void scenario_files::check_parameters() const {
-    const auto refuse = [](const config::node& where, const std::string& why) {
-        where.report(mistake::unused_key, why);
+    const auto refuse = [](const config::node& unused, const std::string& why) {
+        unused.report(mistake::unused_key, why);
     };
     for (const auto& [name, definition] : sequences_) {
         if (!definition.parameters) continue;
-        for (const auto& [parameter, where, _] : definition.parameters.entries()) {
+        for (const auto& [parameter, node, _] : definition.parameters.entries()) {
             std::set<const sequence*> seen;
             if (!is_used(parameter, definition.steps, seen))
-                refuse(where,
-                       fmt::format("no step of sequence '{}' uses ${{{}}}", name, parameter));
+                refuse(node, fmt::format("no step of sequence '{}' uses ${{{}}}", name, parameter));
         }
     }
     const auto matrix = root().find("matrix");
     if (!matrix.is_map()) return;
-    for (const auto& [axis, where, _] : matrix.entries()) {
+    for (const auto& [axis, node, _] : matrix.entries()) {
         bool used = false;
-        for (const auto& [key, _where, value] : root().entries()) {
+        for (const auto& [key, _node, value] : root().entries()) {
             std::set<const sequence*> seen;
             if (key != "matrix" && key != "sequences" && key != "scenario")
                 used = used || is_used(axis, value, seen);
         }
         if (!used)
-            refuse(where,
+            refuse(node,
                    fmt::format("nothing uses ${{{}}}: the runs of this list would be equal", axis));
     }
 }
@@ -249,11 +249,12 @@ parameters scenario_files::arguments(const reader& call, const sequence& callee,
                 all.emplace_back(name, reader::replaced(given ? given : otherwise, outer.values));
         }
     if (given_values)
-        for (const auto& [name, where, value] : given_values.entries())
+        for (const auto& [name, key_node, value] : given_values.entries())
             if (std::ranges::find(known, name) == known.end())
-                where.report(mistake::unknown_parameter,
-                             fmt::format("sequence '{}' has no parameter '{}'", callee.name, name),
-                             suggest(name, known));
+                key_node.report(
+                    mistake::unknown_parameter,
+                    fmt::format("sequence '{}' has no parameter '{}'", callee.name, name),
+                    suggest(name, known));
     all.insert(all.end(), outer.values.begin(), outer.values.end());
     return all;
 }
@@ -328,7 +329,7 @@ step scenario_files::read_branches(const config::node& item, const scope& outer)
     if (branches.size() > max_branches)
         list.report(mistake::bad_count, fmt::format("at most {} branches", max_branches));
     step made;
-    made.where = item.key_place("together");
+    made.place = item.key_place("together");
     made.text = fmt::format("together {}", fmt::join(names, ", "));
     plan_branches(made, std::move(branches));
     return made;
@@ -340,14 +341,14 @@ step scenario_files::read_figure(const config::node& item, const scope& outer) {
     figure_spec said;
     read_keys(figure_keys(), r, said);
     step made;
-    made.where = item.key_place("figure");
+    made.place = item.key_place("figure");
     made.file = item.file();
     made.inside = outer.path;
     made.text = said.name;
     std::vector<step> parts;
     if (said.is_timed)
         parts = read_list(r.node().at("time_of"),
-                          nested(outer, {"", made.where.line, std::string(item.file())}));
+                          nested(outer, {"", made.place.line, std::string(item.file())}));
     plan_figure(made, said, std::move(parts));
     return made;
 }
@@ -371,10 +372,10 @@ void scenario_files::note_captures(const config::node& item, const scope& outer)
     if (!item.is_map()) return;
     for (const auto& kind : item.keys()) {
         const auto step = item.find(kind);
-        const auto as = step.is_map() ? step.find("as") : config::node{};
-        if (!as) continue;
+        const auto captures = step.is_map() ? step.find("as") : config::node{};
+        if (!captures) continue;
         std::set<std::string_view> names;
-        for (const auto& name : as.is_list() ? as.items() : std::vector{as}) {
+        for (const auto& name : captures.is_list() ? captures.items() : std::vector{captures}) {
             if (!names.insert(name.raw()).second)
                 name.report(mistake::duplicate_name,
                             fmt::format("'{}' captures two values", name.raw()));
@@ -418,7 +419,7 @@ void scenario_files::read_in_advance(const config::node& item, const scope& oute
 
 step scenario_files::read_later(const config::node& item, const scope& outer) {
     step made;
-    made.where = item.where();
+    made.place = item.where();
     made.file = item.file();
     made.inside = outer.path;
     made.text = "a step that uses what was captured";

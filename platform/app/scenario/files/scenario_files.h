@@ -58,7 +58,7 @@ public:
 private:
     struct sequence {
         std::string name;
-        config::node where, parameters, steps;
+        config::node node, parameters, steps;
     };
     /// The names that the steps of one list can use.
     struct scope {

@@ -36,12 +36,12 @@ std::size_t expression::groups() const {
 
 std::optional<expression::match> expression::search(std::string_view text,
                                                     std::size_t wanted) const {
-    const re2::StringPiece in(text.data(), text.size());
+    const re2::StringPiece input(text.data(), text.size());
     std::vector<re2::StringPiece> parts(wanted + 1);  // element 0 is the whole match
-    if (!compiled_->Match(in, 0, in.size(), RE2::UNANCHORED, parts.data(),
+    if (!compiled_->Match(input, 0, input.size(), RE2::UNANCHORED, parts.data(),
                           static_cast<int>(parts.size())))
         return std::nullopt;
-    match found{.end = static_cast<std::size_t>(parts[0].end() - in.begin()), .groups = {}};
+    match found{.end = static_cast<std::size_t>(parts[0].end() - input.begin()), .groups = {}};
     for (std::size_t i = 1; i < parts.size(); ++i) found.groups.emplace_back(parts[i]);
     return found;
 }

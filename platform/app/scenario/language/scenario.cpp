@@ -53,19 +53,25 @@ std::string find_firmware(const scenario& run) {
                                                                             : run.firmware;
 }
 
+std::vector<std::string> board_set(const scenario& run) {
+    auto set = run.set;
+    if (!run.firmware.empty()) set.push_back("firmware=" + find_firmware(run));
+    return set;
+}
+
 outcome refused(const scenario& run) {
     assert(!run.mistakes.empty());
     const auto& first = run.mistakes.front();
-    outcome how;
-    how.result = outcome::verdict::not_loaded;
-    how.message = fmt::format("E{:02} {}", static_cast<unsigned>(first.code),
-                              first.message.substr(0, first.message.find('\n')));
+    outcome refusal;
+    refusal.result = outcome::verdict::not_loaded;
+    refusal.message = fmt::format("E{:02} {}", static_cast<unsigned>(first.code),
+                                  first.message.substr(0, first.message.find('\n')));
     if (const auto more = run.mistakes.size() - 1; more > 0)
-        how.message += fmt::format(" (and {} more)", more);
-    how.file = first.file;
-    how.where = {first.line, first.column, first.length};
-    for (const auto& mistake : run.mistakes) how.log += mistake.text();
-    return how;
+        refusal.message += fmt::format(" (and {} more)", more);
+    refusal.file = first.file;
+    refusal.place = {first.line, first.column, first.length};
+    for (const auto& mistake : run.mistakes) refusal.log += mistake.text();
+    return refusal;
 }
 
 }  // namespace trn::scenario

@@ -44,6 +44,8 @@ outcome refused(const scenario& run);
 /// Path of the image that a scenario boots: a file in the scenario's folder, else an image name or
 /// path as in boards; "": the board's default.
 std::string find_firmware(const scenario& run);
+/// "name=value" for each parameter of the board, including `firmware` when the scenario sets it.
+std::vector<std::string> board_set(const scenario& run);
 
 /// Text for `beginning`: everything that determines the state at the end of the first step.
 std::string beginning_of(const scenario& run);

@@ -58,7 +58,7 @@ struct action {
 
 /// A step of a scenario file, read and checked.
 struct step : action {
-    config::place where = {};
+    config::place place = {};
     std::string file = {};                  ///< file of `where`
     std::optional<trn_status> fails = {};   ///< the status with which the device call must fail
     std::string saying = {};                ///< a part of that call's message

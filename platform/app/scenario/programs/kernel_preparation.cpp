@@ -68,7 +68,7 @@ nlohmann::json json_of(const kernel_request& request, std::uint32_t cores) {
     nlohmann::json all{{"kernel", request.function},       {"folder", request.folder},
                        {"board", request.board},           {"lnc", request.lnc},
                        {"seeds", request.seeds},           {"exact", request.is_exact},
-                       {"in", object_of(request.in)},      {"arg", object_of(request.arg)},
+                       {"in", object_of(request.inputs)},  {"arg", object_of(request.arg)},
                        {"check", object_of(request.check)}};
     all["generation"] = request.generation ? nlohmann::json(*request.generation) : nlohmann::json();
     for (std::uint32_t chip = 0; chip < request.chips; ++chip)
@@ -123,7 +123,7 @@ void run_compiler(const fs::path& folder, std::uint64_t memory_limit) {
 class array_files {
 public:
     explicit array_files(const work_folder& folder) : folder_(folder) {}
-    shared_bytes at(const std::string& name) {
+    shared_bytes read(const std::string& name) {
         auto& known = known_[name];
         if (!known)
             known = std::make_shared<const std::vector<std::uint8_t>>(
@@ -151,7 +151,7 @@ class program_sets {
 public:
     program_sets(const work_folder& folder, const std::string& scenario_folder)
         : folder_(folder), scenario_folder_(scenario_folder) {}
-    shared_bytes at(const std::string& name) {
+    shared_bytes read(const std::string& name) {
         auto& known = known_[name];
         if (known) return known;
         const auto set = read_named_from(scenario_folder_, read_file(folder_ / name, max_file));
@@ -168,15 +168,15 @@ private:
 };
 
 instance_values values_of(const nlohmann::json& answer, program_sets& sets, array_files& files) {
-    instance_values values{.set = sets.at(answer.at("set"))};
+    instance_values values{.set = sets.read(answer.at("set"))};
     for (const auto& input : answer.at("in"))
-        values.in.push_back({input.at("tensor"), files.at(input.at("file"))});
+        values.inputs.push_back({input.at("tensor"), files.read(input.at("file"))});
     for (const auto& result : answer.at("check")) {
         expected_tensor expected{result.at("result"), result.at("tensor")};
         if (result.contains("digest"))
             expected.digest = digest_in(result.at("digest"));
         else
-            expected.bytes = files.at(result.at("file"));
+            expected.bytes = files.read(result.at("file"));
         expected.has_numbers = result.value("numbers", false);
         values.check.push_back(std::move(expected));
     }

@@ -25,7 +25,7 @@ struct kernel_request {
     std::vector<std::uint64_t> seeds = {};           ///< of the runs; not empty
     std::uint64_t memory_limit = ~std::uint64_t{0};  ///< of the compiler; bytes resident
     bool is_exact = true;                            ///< compare results without tolerance
-    texts in = {}, arg = {}, check = {};
+    texts inputs = {}, arg = {}, check = {};
 };
 
 /// The kernel cannot be compiled, or its inputs and expected results cannot be made; what() is the

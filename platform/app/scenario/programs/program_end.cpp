@@ -13,7 +13,7 @@ tensor_texts texts_in(const reader& r, std::string_view key) {
     tensor_texts texts;
     if (!r.has(key)) return texts;
     const auto map = r.map(key);
-    for (const auto& [name, where, value] : map.node().entries())
+    for (const auto& [name, _node, _value] : map.node().entries())
         texts.emplace_back(name, map.text(name));
     if (texts.empty() && map.node().is_map())
         map.node().report(mistake::bad_count, "at least one name");
@@ -44,7 +44,7 @@ void program_end::finish_run(scenario_context& ctx, running_programs& all,
     if (within) took.max = static_cast<double>(within->value) * 1e-3;
     if (at_least) took.min = static_cast<double>(at_least->value) * 1e-3;
     all.unload();
-    if (!as.empty()) ctx.captured[as] = fmt::format("{:.3f}", took.value);
+    if (!capture.empty()) ctx.captured[capture] = fmt::format("{:.3f}", took.value);
     if (!error) measure(ctx, took);
 }
 

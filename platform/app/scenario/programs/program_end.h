@@ -47,7 +47,7 @@ struct program_end {
     std::optional<core_error> error = {};
     std::optional<nanoseconds> within = {}, at_least = {};
     std::optional<std::uint32_t> clock_permille = {};
-    std::string as = {};
+    std::string capture = {};
 
     program_outcome outcome = {};
     void read_end(const reader& r);
@@ -66,7 +66,7 @@ keys<S> end_keys() {
                 "slowest clock of a core, in thousandths, that a throttle notification reported; "
                 "1000: none did")
                 .up_to(1000),
-            key("as", &S::as, "name for the simulated time in us")};
+            key("as", &S::capture, "name for the simulated time in us")};
 }
 
 }  // namespace trn::scenario

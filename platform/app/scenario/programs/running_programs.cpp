@@ -71,7 +71,7 @@ void running_programs::start() {
 void running_programs::write_inputs(const instance& place) const {
     const auto* values = values_of(place);
     if (values == nullptr) return program_group::write_inputs(place);
-    for (const auto& [tensor, bytes] : values->in)
+    for (const auto& [tensor, bytes] : values->inputs)
         place.program->write(place.program->find(tensor), *bytes);
 }
 

@@ -33,7 +33,7 @@ struct expected_tensor {
 /// The program of one instance, its inputs and expected outputs.
 struct instance_values {
     shared_bytes set;
-    std::vector<tensor_bytes> in = {};
+    std::vector<tensor_bytes> inputs = {};
     std::vector<expected_tensor> check = {};
 };
 

@@ -43,8 +43,8 @@ std::string line_of(const scenario_case& failed) {
     return line.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-/// Waits for other processes that change the list; goes on after a second, because somebody may
-/// hold the lock for ever, and because the list is written in one step anyhow.
+/// Waits at most a second for other processes that change the list: a process may keep the lock,
+/// and the list is replaced in one step, so that it stays valid without the lock.
 void wait_for_lock(const unique_fd& lock) {
     for (int tries = 0; tries < 100; ++tries) {
         if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
@@ -99,8 +99,8 @@ case_set read_failed(const fs::path& list) {
     case_set failed;
     std::error_code unknown;
     if (!fs::is_regular_file(list, unknown)) return failed;
-    std::ifstream in(list);
-    for (std::string line; failed.size() < max_cases && std::getline(in, line);)
+    std::ifstream input(list);
+    for (std::string line; failed.size() < max_cases && std::getline(input, line);)
         if (auto entry = read_case(line)) failed.insert(std::move(*entry));
     return failed;
 }

@@ -34,7 +34,7 @@ struct outcome {
     verdict result = verdict::failed;
     std::string message;    ///< reason of the failure; "" when passed
     std::string step;       ///< the failed step, or the step in which the process ended
-    config::place where;    ///< place of that step
+    config::place place;    ///< place of that step
     std::string file = {};  ///< file of that place: the scenario's, or an included one
     std::vector<std::string> state = {};  ///< of the board at the failure, for readers
     std::string log;                      ///< output of the run, the last 256 KiB
@@ -74,7 +74,7 @@ void to_json(nlohmann::json& message, const enclosing& container);
 void from_json(const nlohmann::json& message, enclosing& container);
 void to_json(nlohmann::json& message, const outcome::begun& begun);
 void from_json(const nlohmann::json& message, outcome::begun& begun);
-void to_json(nlohmann::json& message, const outcome& how);
-void from_json(const nlohmann::json& message, outcome& how);
+void to_json(nlohmann::json& message, const outcome& run_outcome);
+void from_json(const nlohmann::json& message, outcome& run_outcome);
 
 }  // namespace trn::scenario

@@ -29,14 +29,17 @@ std::string with_margin(std::string_view margin, std::string_view lines) {
 
 /// Place and message of a failure, figures and the end of the log. The log of a scenario that was
 /// not loaded has all of its mistakes with their places.
-std::string failure(const description& run, const outcome& how, const std::string& figures) {
-    if (how.result == outcome::verdict::not_loaded) return with_margin("    ", how.log);
-    const auto [log, folded] = without_boot(how.log);
+std::string failure(const description& run, const outcome& run_outcome,
+                    const std::string& figures) {
+    if (run_outcome.result == outcome::verdict::not_loaded)
+        return with_margin("    ", run_outcome.log);
+    const auto [log, folded] = without_boot(run_outcome.log);
     const auto boot =
         folded == 0 ? "" : fmt::format("    | ({} lines of the boot are in the reports)\n", folded);
-    return fmt::format("    {}: {}{}{}\n{}{}{}{}", printable(place_text(run, how)),
-                       printable(how.step), how.step.empty() ? "" : ": ",
-                       printable_lines(how.message), figures, state_text(how, "    "), boot,
+    return fmt::format("    {}: {}{}{}\n{}{}{}{}", printable(place_text(run, run_outcome)),
+                       printable(run_outcome.step), run_outcome.step.empty() ? "" : ": ",
+                       printable_lines(run_outcome.message), figures,
+                       state_text(run_outcome, "    "), boot,
                        with_margin("    | ", last_lines(log, log_lines_shown)));
 }
 
@@ -71,8 +74,8 @@ bool is_shell_words(std::string_view text) {
     return printable(text) == text && RE2::FullMatch(text, words);
 }
 
-std::string digest_text(const outcome& how) {
-    return fmt::format("{:016x}", how.trace_digest);
+std::string digest_text(const outcome& run_outcome) {
+    return fmt::format("{:016x}", run_outcome.trace_digest);
 }
 
 std::string milliseconds(std::uint64_t nanoseconds) {
@@ -113,21 +116,22 @@ std::string_view word(outcome::verdict result) {
     return "";
 }
 
-std::string place_text(const description& run, const outcome& how) {
-    if (how.where.line == 0) return run.file;
-    return fmt::format("{}:{}:{}", how.file.empty() ? run.file : how.file, how.where.line,
-                       how.where.column);
+std::string place_text(const description& run, const outcome& run_outcome) {
+    if (run_outcome.place.line == 0) return run.file;
+    return fmt::format("{}:{}:{}", run_outcome.file.empty() ? run.file : run_outcome.file,
+                       run_outcome.place.line, run_outcome.place.column);
 }
 
-std::string failure_text(const outcome& how) {
-    return how.step.empty() ? how.message : how.step + ": " + how.message;
+std::string failure_text(const outcome& run_outcome) {
+    return run_outcome.step.empty() ? run_outcome.message
+                                    : run_outcome.step + ": " + run_outcome.message;
 }
 
-std::string state_text(const outcome& how, std::string_view margin) {
-    if (how.state.empty()) return {};
-    auto text = fmt::format("{}state {}:\n", margin, printable(how.state.front()));
-    for (std::size_t i = 1; i < how.state.size(); ++i)
-        text += with_margin(fmt::format("{}  ", margin), how.state[i]);
+std::string state_text(const outcome& run_outcome, std::string_view margin) {
+    if (run_outcome.state.empty()) return {};
+    auto text = fmt::format("{}state {}:\n", margin, printable(run_outcome.state.front()));
+    for (std::size_t i = 1; i < run_outcome.state.size(); ++i)
+        text += with_margin(fmt::format("{}  ", margin), run_outcome.state[i]);
     return text;
 }
 
@@ -163,18 +167,20 @@ std::string repeat_command(const description& run) {
                        run.campaign ? fmt::format(" --seeds {}", run.seed) : "");
 }
 
-std::string to_text(const description& run, const outcome& how) {
+std::string to_text(const description& run, const outcome& run_outcome) {
     std::string figures;
-    for (const auto& measured : how.figures)
+    for (const auto& measured : run_outcome.figures)
         figures +=
             fmt::format("      {}: {}\n", printable(measured.name), printable(measured.text()));
-    for (const auto& note : how.notes) figures += fmt::format("      {}\n", printable(note));
-    if (how.passed())
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(title(run)),
-                           how.wall_s, milliseconds(how.simulated_ns),
-                           how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
+    for (const auto& note : run_outcome.notes)
+        figures += fmt::format("      {}\n", printable(note));
+    if (run_outcome.passed())
+        return fmt::format(
+            "pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(title(run)),
+            run_outcome.wall_s, milliseconds(run_outcome.simulated_ns),
+            run_outcome.trace_digest == 0 ? "" : ", trace " + digest_text(run_outcome), figures);
     return fmt::format("FAIL  {}\n{}    again: {}\n", printable(title(run)),
-                       failure(run, how, figures), repeat_command(run));
+                       failure(run, run_outcome, figures), repeat_command(run));
 }
 
 std::string summary(std::span<const outcome> all) {

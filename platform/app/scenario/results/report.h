@@ -32,21 +32,21 @@ struct folded_log {
 folded_log without_boot(std::string_view log);
 
 /// The place of the step that failed: "x.yaml:7:5".
-std::string place_text(const description& run, const outcome& how);
+std::string place_text(const description& run, const outcome& run_outcome);
 
 /// The step that failed and its message: "copy 1 KiB: byte 0 differs".
-std::string failure_text(const outcome& how);
+std::string failure_text(const outcome& run_outcome);
 
 /// The state of the board at the failure, one line each, after a margin; the first line is
 /// "state at 2 ms:"; "" without a state.
-std::string state_text(const outcome& how, std::string_view margin);
+std::string state_text(const outcome& run_outcome, std::string_view margin);
 
 /// Escapes UTF-8 for XML or HTML. Control characters, most of which XML 1.0 cannot represent, and
 /// bytes that are not UTF-8 become question marks.
 std::string escaped(std::string_view text);
 
 /// One line for a passed scenario; for a failed one the place, the message and the end of the log.
-std::string to_text(const description& run, const outcome& how);
+std::string to_text(const description& run, const outcome& run_outcome);
 
 /// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
@@ -65,7 +65,7 @@ std::string summary(std::span<const outcome> all);
 std::string summary(std::size_t passed, std::size_t failed);
 
 /// "00000000deadbeef"
-std::string digest_text(const outcome& how);
+std::string digest_text(const outcome& run_outcome);
 
 /// "37 of 150, 2 failed, 0:12, 0:40 left"; the remaining time is extrapolated from the ended
 /// scenarios.

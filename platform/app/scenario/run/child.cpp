@@ -82,10 +82,10 @@ void child::kill(const listener& take) {
 std::string child::wait() {
     // The pipe is closed, so the process is about to end, unless a defect closed the pipe.
     if (!process_.wait_for(grace)) process_.kill(SIGKILL);
-    const auto how = process_.wait();
-    if (how.signal != 0)
-        return fmt::format("died with signal {} ({})", how.signal, sigabbrev_np(how.signal));
-    if (how.status != 0) return fmt::format("exited unexpectedly with status {}", how.status);
+    const auto end = process_.wait();
+    if (end.signal != 0)
+        return fmt::format("died with signal {} ({})", end.signal, sigabbrev_np(end.signal));
+    if (end.status != 0) return fmt::format("exited unexpectedly with status {}", end.status);
     return {};
 }
 

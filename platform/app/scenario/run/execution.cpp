@@ -206,10 +206,10 @@ stop_reason session::serve(client_run& served, const sc_core::sc_time& limit) {
     goal.background = true;
     goal.condition = [&] { return here.has_ended(); };
     goal.until = limit;
-    auto how = loop.run(std::move(goal));
+    auto reason = loop.run(std::move(goal));
     here.finish();
     loop.resume();  // in case the client has paused it
-    return how;
+    return reason;
 }
 
 std::string session::run(const std::function<void(scenario_context&)>& part,
@@ -218,27 +218,27 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
     board_.loop().resume();
     if (std::exchange(begun_, true)) next_.notify(sc_core::SC_ZERO_TIME);
     const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
-    auto how = drive(limit);
-    while (client_run_ != nullptr && how.cause == stop_reason::kind::paused) {
+    auto reason = drive(limit);
+    while (client_run_ != nullptr && reason.cause == stop_reason::kind::paused) {
         client_run& client = *std::exchange(client_run_, nullptr);
         try {
-            how = serve(client, limit);
-            if (how.cause != stop_reason::kind::condition) break;
+            reason = serve(client, limit);
+            if (reason.cause != stop_reason::kind::condition) break;
         } catch (const std::exception& wrong) {
             client.refused = wrong.what();  // also when sockets cannot be opened
         }
         client_ended_.notify(sc_core::SC_ZERO_TIME);
-        how = drive(limit);
+        reason = drive(limit);
     }
-    if (!failure_ && how.cause == stop_reason::kind::paused) return {};
+    if (!failure_ && reason.cause == stop_reason::kind::paused) return {};
     finish_consoles();
     if (failure_) return *failure_;
     if (context_->run.branch_failure)
         return *context_->run.branch_failure;  // another branch still waits
-    return how.cause == stop_reason::kind::time_limit
+    return reason.cause == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
                              trn::to_text(sc_core::sc_time_stamp()))
-               : fmt::format("{}: {}", to_string(how.cause), how.text);
+               : fmt::format("{}: {}", to_string(reason.cause), reason.text);
 }
 
 /// The trace file of steps that a group shares; each member continues in a file of its own.

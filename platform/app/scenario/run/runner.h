@@ -48,7 +48,7 @@ struct run_options {
 /// Runs each scenario in a child process; one with mistakes ends at once. Scenarios with the same
 /// first step run in copies of the process that has run it. `finished` is called in the order of
 /// the list. After a stop the results lack the scenarios that had not ended.
-std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
+std::vector<outcome> run_all(std::span<const scenario> all, const run_options& options,
                              const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished);
 

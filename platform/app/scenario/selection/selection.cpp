@@ -34,7 +34,7 @@ bool tagged(const scenario& run, const std::vector<std::string>& tags) {
 
 /// Reports unknown names, tags, values and words: they would otherwise select nothing, and pass. A
 /// file whose names cannot be read may have them.
-void check_words(const std::vector<scenario>& all, const selection& how) {
+void check_words(const std::vector<scenario>& all, const selection& criteria) {
     if (!std::ranges::all_of(all, &scenario::is_labelled)) return;
     std::vector<std::string> names, tags;
     for (const auto& run : all) {
@@ -48,17 +48,17 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
             throw std::invalid_argument(
                 fmt::format("no scenario has the {} '{}'  {}", kind, word, suggest(word, known)));
     };
-    for (const auto& name : how.names) {
+    for (const auto& name : criteria.names) {
         if (contains(names, name)) continue;
         const auto hint = did_you_mean(name, names);
         throw std::invalid_argument(fmt::format(
             "no scenario has the name '{}'; {}", name,
             !hint.empty() ? hint : "--list shows the names, and -k finds words in them"));
     }
-    for (const auto& tag : how.tags)
+    for (const auto& tag : criteria.tags)
         if (!tag.starts_with('!')) check_word("tag", tag, tags);
-    for (const auto& clause : how.where) check(clause, all);
-    if (how.matching) how.matching->check_words(all);
+    for (const auto& clause : criteria.clauses) check(clause, all);
+    if (criteria.matching) criteria.matching->check_words(all);
 }
 
 /// The failed cases of a scenario: itself or its file as a whole, and seeds of its campaign.
@@ -72,13 +72,13 @@ std::vector<scenario_case> failed_cases_of(const scenario& run, const case_set& 
     return found;
 }
 
-bool chosen(const scenario& run, const selection& how) {
+bool chosen(const scenario& run, const selection& criteria) {
     if (!run.is_labelled) return true;
     const auto is_named = [&](const auto& name) { return matches_wildcards(name, run.name); };
-    return (how.names.empty() || std::ranges::any_of(how.names, is_named)) &&
-           tagged(run, how.tags) && selected(how.where, run) &&
-           (!how.matching || how.matching->selects(run)) &&
-           (!how.failed || is_in(*how.failed, run));
+    return (criteria.names.empty() || std::ranges::any_of(criteria.names, is_named)) &&
+           tagged(run, criteria.tags) && selected(criteria.clauses, run) &&
+           (!criteria.matching || criteria.matching->selects(run)) &&
+           (!criteria.failed || is_in(*criteria.failed, run));
 }
 
 }  // namespace
@@ -130,16 +130,16 @@ std::vector<scenario> with_failed_seeds(const std::vector<scenario>& all, const 
 }
 
 /// The scenarios of one shard.
-std::vector<scenario> part_of(const std::vector<scenario>& all, const selection& how) {
+std::vector<scenario> part_of(const std::vector<scenario>& all, const selection& criteria) {
     std::vector<scenario> list;
-    if (how.divide && how.part.count > 1) {
-        const auto shards = how.divide(all, how.part.count);
+    if (criteria.divide && criteria.part.count > 1) {
+        const auto shards = criteria.divide(all, criteria.part.count);
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (shards[i] == how.part.index) list.push_back(all[i]);
+            if (shards[i] == criteria.part.index) list.push_back(all[i]);
         return list;
     }
     // Distributes neighbours over shards, since points of one matrix take equally long.
-    for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.count)
+    for (std::size_t i = criteria.part.index - 1; i < all.size(); i += criteria.part.count)
         list.push_back(all[i]);
     return list;
 }
@@ -172,37 +172,37 @@ seed_range seed_range::parse(const std::string& text) {
     return {first, last};
 }
 
-std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
-    check_words(all, how);
+std::vector<scenario> select(std::vector<scenario> all, const selection& criteria) {
+    check_words(all, criteria);
     const bool any = !all.empty();
-    std::erase_if(all, [&](const auto& run) { return !chosen(run, how); });
-    if (any && all.empty() && !how.failed)
+    std::erase_if(all, [&](const auto& run) { return !chosen(run, criteria); });
+    if (any && all.empty() && !criteria.failed)
         throw std::invalid_argument(
             "no scenario has all that -k, --where, --name and --tag ask for");
-    if (how.seeds && all.size() * how.seeds->count() > max_runs)
+    if (criteria.seeds && all.size() * criteria.seeds->count() > max_runs)
         throw std::invalid_argument(
             fmt::format("{} scenarios, each with {} seeds (--seeds), are more than {} runs",
-                        all.size(), how.seeds->count(), max_runs));
-    if (how.seeds)
-        all = with_seeds(all, *how.seeds);
-    else if (how.failed)
-        all = with_failed_seeds(all, *how.failed);
-    if (all.size() * how.repeat > max_runs)
+                        all.size(), criteria.seeds->count(), max_runs));
+    if (criteria.seeds)
+        all = with_seeds(all, *criteria.seeds);
+    else if (criteria.failed)
+        all = with_failed_seeds(all, *criteria.failed);
+    if (all.size() * criteria.repeat > max_runs)
         throw std::invalid_argument(
             fmt::format("{} scenarios, each run {} times (--repeat), are "
                         "more than {} runs",
-                        all.size(), how.repeat, max_runs));
+                        all.size(), criteria.repeat, max_runs));
     std::vector<scenario> list;
-    for (const auto& run : part_of(all, how))
-        for (unsigned n = 1; n <= how.repeat; ++n) {
+    for (const auto& run : part_of(all, criteria))
+        for (unsigned n = 1; n <= criteria.repeat; ++n) {
             list.push_back(run);
-            if (how.repeat == 1) continue;
+            if (criteria.repeat == 1) continue;
             list.back().run = n;
             list.back().name += fmt::format(" #{}", n);
         }
-    if (how.shuffle) {
+    if (criteria.shuffle) {
         // Not std::shuffle, whose result depends on the library.
-        std::mt19937_64 random(*how.shuffle);
+        std::mt19937_64 random(*criteria.shuffle);
         for (std::size_t left = list.size(); left > 1; --left)
             std::swap(list[left - 1], list[random() % left]);
     }

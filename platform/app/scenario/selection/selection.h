@@ -39,7 +39,7 @@ struct selection {
     std::vector<std::string> names = {};  ///< only these, or like these patterns; empty: all
     /// scenarios with one of these tags, and none of those written "!tag"
     std::vector<std::string> tags = {};
-    std::vector<where_clause> where = {};
+    std::vector<where_clause> clauses = {};
     std::optional<selection_expression> matching = {};
     /// Only these, of campaigns with these seeds, unless `seeds` has others.
     std::optional<case_set> failed = {};
@@ -57,6 +57,6 @@ bool is_in(const case_set& failed, const scenario& run);
 /// order. The shards together contain each run exactly once. Scenarios whose names or tags cannot
 /// be read are always selected. \throws std::invalid_argument for an unknown name, tag, value or
 /// word, when nothing is selected, and for more than `max_runs`
-std::vector<scenario> select(std::vector<scenario> all, const selection& how);
+std::vector<scenario> select(std::vector<scenario> all, const selection& criteria);
 
 }  // namespace trn::scenario

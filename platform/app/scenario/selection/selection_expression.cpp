@@ -54,7 +54,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& why) const { refuse(text_, at_, token_.size(), why); }
+    [[noreturn]] void fail(const std::string& why) const {
+        refuse(text_, start_, token_.size(), why);
+    }
     bool is_operator(std::string_view word) const { return !quoted_ && token_ == word; }
     void next();
     node any() {
@@ -71,23 +73,23 @@ private:
     const std::string_view text_;
     std::string_view token_;  // empty at the end; a word in quotes with them
     bool quoted_ = false;
-    std::size_t at_ = 0, depth_ = 0;
+    std::size_t start_ = 0, depth_ = 0;
 };
 
 void parser::next() {
     constexpr std::string_view blanks = " \t\n", ends = " \t\n()\"'";
-    at_ = std::min(text_.find_first_not_of(blanks, at_ + token_.size()), text_.size());
-    const char first = at_ < text_.size() ? text_[at_] : ')';
+    start_ = std::min(text_.find_first_not_of(blanks, start_ + token_.size()), text_.size());
+    const char first = start_ < text_.size() ? text_[start_] : ')';
     quoted_ = first == '"' || first == '\'';
-    std::size_t end = at_ + 1;
+    std::size_t end = start_ + 1;
     if (quoted_) {
-        end = text_.find(first, at_ + 1);
-        if (end == text_.npos) refuse(text_, at_, 1, "this quotation does not end");
+        end = text_.find(first, start_ + 1);
+        if (end == text_.npos) refuse(text_, start_, 1, "this quotation does not end");
         ++end;
     } else if (first != '(' && first != ')') {
-        end = std::min(text_.find_first_of(ends, at_), text_.size());
+        end = std::min(text_.find_first_of(ends, start_), text_.size());
     }
-    token_ = text_.substr(std::min(at_, text_.size()), end - at_);
+    token_ = text_.substr(std::min(start_, text_.size()), end - start_);
 }
 
 template <class Operand>
@@ -110,7 +112,7 @@ node parser::operand() {
         inner = {.kind = operation::negation};
         inner.parts.push_back(operand());
     } else if (is_operator("(")) {
-        const auto open = at_;
+        const auto open = start_;
         next();
         inner = any();
         if (token_.empty()) refuse(text_, open, 1, "this '(' is not closed");
@@ -137,7 +139,7 @@ node parser::word() {
     const auto inner = quoted_ ? token_.substr(1, token_.size() - 2) : token_;
     if (inner.empty()) fail("an empty word");
     node made{
-        .kind = operation::word, .word = lower(inner), .column = at_, .length = token_.size()};
+        .kind = operation::word, .word = lower(inner), .column = start_, .length = token_.size()};
     next();
     return made;
 }

@@ -24,7 +24,7 @@ std::string folded(std::string_view text) {
     return all;
 }
 
-/// What the key has in this scenario: a parameter of the matrix may be called `board` too.
+/// The values of the key in this scenario: a parameter of the matrix may be called `board` too.
 value_list values_of(const scenario& run, const std::string& key) {
     value_list all;
     for (const auto& [name, value] : run.point)

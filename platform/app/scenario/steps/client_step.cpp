@@ -40,7 +40,7 @@ void check_end(const client_run& done, int status, const std::optional<wanted_te
 }
 
 struct client_spec {
-    std::vector<std::string> command = {}, as = {};
+    std::vector<std::string> command = {}, captures = {};
     std::uint8_t status = 0;
     std::optional<std::string> text = {}, matches = {};
     nanoseconds wall_limit{30'000'000'000};
@@ -58,9 +58,9 @@ struct client_spec {
             if (word.find('/') != word.npos || word != asked.command.front()) note_input(word);
         asked.wall_limit_ns = wall_limit.value;
         if (text)
-            wanted = wanted_text_of(r, "text", *text, as);
+            wanted = wanted_text_of(r, "text", *text, captures);
         else if (matches)
-            wanted = wanted_text_of(r, "matches", *matches, as);
+            wanted = wanted_text_of(r, "matches", *matches, captures);
     }
     action plan() const {
         return {.text = fmt::format("client {}", fmt::join(command, " ")),
@@ -81,12 +81,13 @@ std::vector<step_kind> client_steps() {
     using c = client_spec;
     return {step_of<c>(
         "client", "runs a program of yours on the platform",
-        keys<c>{key("command", &c::command, "a program and its arguments").required(),
-                key("status", &c::status, "exit status that the program must have"),
-                key("text", &c::text, "its output must contain this"),
-                key("matches", &c::matches, "a regular expression that its output must match"),
-                key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
-                key("wall_limit", &c::wall_limit, "wall time after which it is ended").positive()}
+        keys<c>{
+            key("command", &c::command, "a program and its arguments").required(),
+            key("status", &c::status, "exit status that the program must have"),
+            key("text", &c::text, "its output must contain this"),
+            key("matches", &c::matches, "a regular expression that its output must match"),
+            key("as", &c::captures, "names for the matches of its groups").only_with({"matches"}),
+            key("wall_limit", &c::wall_limit, "wall time after which it is ended").positive()}
             .one_of({"text", "matches"}))};
 }
 

@@ -66,7 +66,7 @@ std::string text_of(const collective_request& request) {
 
 struct collective_spec : collective_request {
     std::optional<trn::bytes> size = {};
-    location in = collective_places{}.send, out = collective_places{}.receive,
+    location input = collective_places{}.send, output = collective_places{}.receive,
              scratch = collective_places{}.scratch;
     std::vector<std::string> between = {};
     nanoseconds limit{collective_request{}.limit_ns};
@@ -102,7 +102,7 @@ void collective_spec::finish(const reader& r) {
     if (r.has("pairs")) read_pairs(r);
     note_input(trn::find_firmware(image));
     bytes = size.value_or(trn::bytes{}).value;
-    places = {in, out, scratch};
+    places = {input, output, scratch};
     limit_ns = limit.value;
     check = true;
     if (!trn_coll_has_algorithm(op, algorithm))
@@ -152,8 +152,9 @@ std::vector<step_kind> collective_steps() {
              "senders and receivers, `[0-1, 1-3]`, of a permute (else to the "
              "next rank of the ring)"),
          key("in_place", &c::in_place, "the input is in the memory of the output"),
-         key("in", &c::in, "place of the input on every rank").refused_by(collective_place_fault),
-         key("out", &c::out, "place of the result on every rank")
+         key("in", &c::input, "place of the input on every rank")
+             .refused_by(collective_place_fault),
+         key("out", &c::output, "place of the result on every rank")
              .refused_by(collective_place_fault),
          key("scratch", &c::scratch, "place of memory for steps in between")
              .refused_by(collective_place_fault),

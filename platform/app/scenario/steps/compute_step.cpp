@@ -41,7 +41,7 @@ struct compute_spec {
     trn_compute_operation operation{};
     trn_element from_type{}, to_type{};
     std::optional<trn_element> given_to_type = {};
-    location from = {}, into = {};
+    location source = {}, destination = {};
     std::optional<location> also = {}, table = {};
     std::uint32_t engine = 0, queue = 0, elements = 0, operands = 1, seed = 0, rows = 1,
                   entries = 1, first_index = 0;
@@ -111,16 +111,16 @@ void fill_indices(scenario_context& ctx, const compute_spec& c) {
         for (unsigned b = 0; b < 4; ++b)
             bytes[i * 4 + b] = static_cast<std::uint8_t>(index >> (8 * b));
     }
-    write_memory(ctx, c.from, bytes);
+    write_memory(ctx, c.source, bytes);
 }
 
 packet_memory build(scenario_context& ctx, const compute_spec& c) {
     packet_memory m;
-    const auto source = [&](const location& place, std::uint32_t size) {
+    const auto add_source = [&](const location& place, std::uint32_t size) {
         m.sources.push_back({place.address(ctx.device, size), size});
         m.source_places.push_back(place);
     };
-    const auto destination = [&](const location& place, std::uint32_t size) {
+    const auto add_destination = [&](const location& place, std::uint32_t size) {
         m.destinations.push_back({place.address(ctx.device, size), size});
     };
     auto& p = m.packet;
@@ -129,22 +129,22 @@ packet_memory build(scenario_context& ctx, const compute_spec& c) {
     p.flags = c.flags();
     p.parameter = c.seed;
     if (c.gathers() || c.scatters()) {
-        source(c.from, c.index_bytes());
-        source(*c.table, c.gathers() ? c.element_bytes() : c.from_bytes());
-        destination(c.into, c.gathers() ? c.from_bytes() : c.element_bytes());
+        add_source(c.source, c.index_bytes());
+        add_source(*c.table, c.gathers() ? c.element_bytes() : c.from_bytes());
+        add_destination(c.destination, c.gathers() ? c.from_bytes() : c.element_bytes());
         p.parameter = c.entries;
     } else {
-        location operand = c.from;
+        location operand = c.source;
         for (std::uint32_t k = 0; k < c.operands; ++k) {
             if (k != 0) operand = operand.plus(c.apart.value);
-            source(operand, c.from_bytes());
+            add_source(operand, c.from_bytes());
         }
-        destination(c.into, c.to_bytes());
+        add_destination(c.destination, c.to_bytes());
         if (c.operation != TRN_COMPUTE_COPY) p.from = c.from_type, p.to = c.to_type;
         if (c.operation == TRN_COMPUTE_TRANSPOSE)
             p.parameter = c.rows | (c.elements / c.rows) << 16;
     }
-    if (c.also) destination(*c.also, c.to_bytes());
+    if (c.also) add_destination(*c.also, c.to_bytes());
     m.scales.assign(c.operands, static_cast<float>(c.scale_percent) / 100);
     p.scales = m.scales.data();
     p.sources = m.sources.data();
@@ -189,19 +189,19 @@ void compute(scenario_context& ctx, const compute_spec& c) {
     const auto sources = read_sources(ctx, c, m);
     const std::uint64_t result_bytes =
         c.scatters() ? std::uint64_t{c.entries} * c.element_bytes() : c.to_bytes();
-    const auto before = read_memory(ctx, c.into, result_bytes);
+    const auto before = read_memory(ctx, c.destination, result_bytes);
     const auto expected = reference::result_of(m.packet, sources, before);
     if (c.needs_packets())
         reduce_in_packets(ctx, c, m);
     else
         ctx.device.check(trn_compute(ctx.device, c.engine, c.queue, &m.packet));
-    expect_result(ctx, c, c.into, expected);
+    expect_result(ctx, c, c.destination, expected);
     if (c.also) expect_result(ctx, c, *c.also, expected);
 }
 
 action compute_spec::plan() const {
-    return {fmt::format("{} {} elements of {} to {}", choice_name(operation), elements, from.text(),
-                        into.text()),
+    return {fmt::format("{} {} elements of {} to {}", choice_name(operation), elements,
+                        source.text(), destination.text()),
             [c = *this](scenario_context& ctx) { compute(ctx, c); }};
 }
 
@@ -216,10 +216,10 @@ std::vector<step_kind> compute_steps() {
          key("type", &c::from_type, "of the operands' elements").required(),
          key("to_type", &c::given_to_type, "`type` unless given"),
          key("elements", &c::elements, "of an operand").required().up_to(1 << 20),
-         key("from", &c::from, "the first operand, or the indices")
+         key("from", &c::source, "the first operand, or the indices")
              .required()
              .refused_by(address_fault),
-         key("into", &c::into, "the result").required().refused_by(address_fault),
+         key("into", &c::destination, "the result").required().refused_by(address_fault),
          key("also", &c::also, "second destination of a duplicate write").refused_by(address_fault),
          key("operands", &c::operands, "number of operands").up_to(1 << 10),
          key("apart", &c::apart, "distance from one operand to the next").only_with({"operands"}),

@@ -31,13 +31,13 @@ struct expect_uart_step {
     std::string module;
     std::optional<std::string> text;
     std::string matches;
-    std::vector<std::string> as;
+    std::vector<std::string> captures;
     nanoseconds within;
 
     condition wanted = {};
     void finish(const reader& r) {
-        wanted = text_condition(module, text ? wanted_text_of(r, "text", *text, as)
-                                             : wanted_text_of(r, "matches", matches, as));
+        wanted = text_condition(module, text ? wanted_text_of(r, "text", *text, captures)
+                                             : wanted_text_of(r, "matches", matches, captures));
         wanted.limit.within = within.value;
     }
     action plan() const { return look_for("expect", wanted); }
@@ -67,7 +67,8 @@ std::vector<step_kind> condition_steps() {
                 key("matches", &uart::matches, "a regular expression").required_without({"text"}),
                 key("within", &uart::within, "simulated time; 0: already printed"),
                 key("module", &uart::module, "the first console unless given"),
-                key("as", &uart::as, "names for the matches of its groups").only_with({"matches"})}
+                key("as", &uart::captures, "names for the matches of its groups")
+                    .only_with({"matches"})}
                 .one_of({"text", "matches"})),
         expect};
 }

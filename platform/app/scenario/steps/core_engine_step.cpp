@@ -208,11 +208,12 @@ private:
 action tensor_spec::plan() const {
     return {"wait for " + text(), [s = *this](scenario_context& ctx) {
                 const auto found = find_program(ctx, s.program);
-                await(ctx, {.text = s.text(),
-                            .begin = [s, on = found](scenario_context&) -> std::unique_ptr<watch> {
-                                return std::make_unique<tensor_watch>(on, s);
-                            },
-                            .limit = {s.within.value, s.every.value}});
+                await(ctx,
+                      {.text = s.text(),
+                       .begin = [s, place = found](scenario_context&) -> std::unique_ptr<watch> {
+                           return std::make_unique<tensor_watch>(place, s);
+                       },
+                       .limit = {s.within.value, s.every.value}});
             }};
 }
 

@@ -86,7 +86,7 @@ namespace {
 
 struct efa_spec : rate_bounds {
     std::optional<network_pattern> pattern = {};
-    std::string from = {}, to = {};
+    std::string requester = {}, partner = {};
     network_operation operation{};
     bytes size = {};
     byte_offset block{network::load{}.block};
@@ -99,28 +99,26 @@ struct efa_spec : rate_bounds {
         if (std::ranges::find(status, efa_status::ok) == status.end())
             r.refuse({"at_least", "at_most"}, "requests that fail have no rate");
         wanted = rate_bounds::wanted(
-            r, fmt::format("{}: EFA {}", pattern ? "all cards" : from + " and " + to,
+            r, fmt::format("{}: EFA {}", pattern ? "all cards" : requester + " and " + partner,
                            operation == network_operation::write ? "writes" : "reads"));
     }
     void run(scenario_context& ctx) const {
         machine_of(ctx);  // its HBM is the source and destination
         auto& cards = ctx.kept.get<network>(ctx.hosts, ctx.seed);
-        const network::load how{operation, size.value, block.value};
-        const auto pairs =
-            pattern ? cards.all(*pattern) : network::pairs{{cards.find(from), cards.find(to)}};
-        const auto [ns, found] = cards.run(pairs, how);
+        const network::load transfer{operation, size.value, block.value};
+        const auto pairs = pattern ? cards.all(*pattern)
+                                   : network::pairs{{cards.find(requester), cards.find(partner)}};
+        const auto [ns, found] = cards.run(pairs, transfer);
         if (std::ranges::find(status, efa_status{found}) == status.end())
             throw step_failure(fmt::format("the status is {}", found));
         if (efa_status{found} != efa_status::ok) return;
-        cards.check(pairs, how);
+        cards.check(pairs, transfer);
         if (!at_least && !at_most) return;
         auto figure = wanted;
-        figure.value = cards.sustained(pairs, how);
+        figure.value = cards.sustained(pairs, transfer);
         measure_rate(ctx, figure);
     }
-    action plan() const {
-        return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return wanted.name; }
 };
 
 }  // namespace
@@ -132,8 +130,8 @@ std::vector<step_kind> efa_steps() {
         "efa", "cards move bytes between HBMs; bounds are rates of the machine",
         {key("pattern", &e::pattern, "pairs of cards, in place of `from` and `to`")
              .not_with({"from", "to"}),
-         key("from", &e::from, "a card").required_without({"pattern"}).not_with({"pattern"}),
-         key("to", &e::to, "a card").required_without({"pattern"}).not_with({"pattern"}),
+         key("from", &e::requester, "a card").required_without({"pattern"}).not_with({"pattern"}),
+         key("to", &e::partner, "a card").required_without({"pattern"}).not_with({"pattern"}),
          key("operation", &e::operation, "RDMA write or read").required(),
          key("size", &e::size, "bytes of all requests of a pair").required().within(some),
          key("block", &e::block, "bytes of a request").within(some),

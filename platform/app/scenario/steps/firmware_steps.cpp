@@ -105,10 +105,7 @@ struct power_step {
         });
         if (!changed) throw step_failure("no new sample after " + to_string(changes_within));
     }
-    action plan() const {
-        return {fmt::format("power samples of die {}", die),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return fmt::format("power samples of die {}", die); }
 };
 
 /// A core of the chip that runs collectives, or a firmware of the user.

@@ -50,24 +50,24 @@ std::vector<faulty_module> drawn(scenario_context& ctx, std::vector<faulty_modul
 struct inject_spec {
     std::string module = {}, fault = {};
     std::uint32_t some = 0;
-    nanoseconds at = {};
+    nanoseconds start = {};
 
     fault_arguments arguments = {};
-    std::optional<condition> when = {};
+    std::optional<condition> trigger = {};
     void finish(const reader& r) {
         if (r.has("with")) {
             const auto map = r.map("with");
-            for (const auto& [name, where, value] : map.node().entries())
+            for (const auto& [name, _node, _value] : map.node().entries())
                 arguments[name] = map.text(name);
         }
-        if (r.has("when")) when = read_condition(r.map("when"), {1'000'000'000});
+        if (r.has("when")) trigger = read_condition(r.map("when"), {1'000'000'000});
     }
     void run(scenario_context& ctx) const {
         const auto now = trn_now(ctx.device);
-        if (at.value != 0 && at.value < now)
+        if (start.value != 0 && start.value < now)
             throw step_failure(fmt::format("it is {} already", to_string(nanoseconds{now})));
-        if (at.value != 0) ctx.waits.sleep(at.value - now);
-        if (when) await(ctx, *when);
+        if (start.value != 0) ctx.waits.sleep(start.value - now);
+        if (trigger) await(ctx, *trigger);
         const auto all = chosen(module, fault, some);
         for (const auto& [name, _] : drawn(ctx, all, some)) {
             if (trace::on())
@@ -99,14 +99,14 @@ struct inject_spec {
     }
     action plan() const {
         return {.text = fmt::format("inject {} into {}{}", fault, module,
-                                    when ? fmt::format(" when {}", when->text) : ""),
+                                    trigger ? fmt::format(" when {}", trigger->text) : ""),
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
-                .rules = when ? when->rules : std::vector<checked_rule>{},
+                .rules = trigger ? trigger->rules : std::vector<checked_rule>{},
                 .drives = false,
                 .check =
                     [s = *this](scenario_context& ctx) {
                         s.check();
-                        if (s.when && s.when->check) s.when->check(ctx);
+                        if (s.trigger && s.trigger->check) s.trigger->check(ctx);
                     }};
     }
 };
@@ -121,7 +121,7 @@ std::vector<step_kind> inject_steps() {
                         key<i>("with", value_shape::map,
                                "arguments of the fault by name, as in `trnctl list faults`"),
                         key("some", &i::some, "number of matching modules; 0: all"),
-                        key("at", &i::at, "simulated time; 0: now"),
+                        key("at", &i::start, "simulated time; 0: now"),
                         key<i>("when", value_shape::condition,
                                "the fault waits for it, at most 1 s unless it has `within`")})};
 }

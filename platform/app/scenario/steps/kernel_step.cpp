@@ -26,7 +26,7 @@ constexpr std::uint32_t max_chips = 1024;
 
 /// A compiled kernel. Inputs and expected results depend on the seed of the run.
 struct compiled_kernel {
-    setting in = {};                     ///< of the scenario
+    setting run = {};                    ///< of the scenario
     std::set<std::uint64_t> asked = {};  ///< seeds for which the compiler was called
     std::map<std::uint64_t, std::string> errors = {};
     std::map<std::uint64_t, program_request> by_seed = {};
@@ -47,7 +47,7 @@ struct kernel_source {
     std::shared_ptr<compiled_kernel> compiled = {};  ///< filled by prepare()
     void read_kernel(const reader& r);
     /// Compiles the kernel for all seeds, and reports errors of this seed at the key `function`.
-    void prepare(const setting& in) const;
+    void prepare(const setting& run) const;
     /// Compiles the kernel first, if no run with this seed was prepared, and reports its warnings.
     /// \throws step_failure
     const program_request& request(const scenario_context& ctx) const;
@@ -77,11 +77,11 @@ void kernel_source::read_kernel(const reader& r) {
     wanted.instances = instances;
     wanted.chips = chips;
     wanted.is_exact = rtol == 0 && atol == 0;
-    wanted.in = texts_in(r, "in");
+    wanted.inputs = texts_in(r, "in");
     wanted.arg = texts_in(r, "arg");
     wanted.check = texts_in(r, "check");
     note_inputs(wanted.folder, {{"function", function}});
-    note_inputs(wanted.folder, wanted.in);
+    note_inputs(wanted.folder, wanted.inputs);
     note_inputs(wanted.folder, wanted.check);
     for (const auto* key : {"instances", "chips", "lnc"})
         if (r.has(key) && r.number(key) == 0)
@@ -90,15 +90,15 @@ void kernel_source::read_kernel(const reader& r) {
     compiled = std::make_shared<compiled_kernel>();
 }
 
-void kernel_source::prepare(const setting& in) const {
-    compiled->in = in;
+void kernel_source::prepare(const setting& run) const {
+    compiled->run = run;
     // The compiler may have left seeds that need much memory or time to their own runs.
-    if (compiled->asked.contains(in.seed) && !compiled->errors.contains(in.seed) &&
-        !compiled->by_seed.contains(in.seed))
+    if (compiled->asked.contains(run.seed) && !compiled->errors.contains(run.seed) &&
+        !compiled->by_seed.contains(run.seed))
         return;
     try {
-        compile(in.seed);
-        for (const auto& file : compiled->files[in.seed]) note_input(file);
+        compile(run.seed);
+        for (const auto& file : compiled->files[run.seed]) note_input(file);
     } catch (const kernel_error& wrong) {
         place_.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
     } catch (const std::system_error& wrong) {
@@ -123,12 +123,12 @@ void kernel_source::compile(std::uint64_t seed) const {
         throw kernel_error(wrong->second);
     if (known.by_seed.contains(seed)) return;
     auto all = wanted;
-    all.board = known.in.board;
+    all.board = known.run.board;
     all.seeds = {seed};
     known.asked.insert(seed);
-    for (const auto other : known.in.seeds)
+    for (const auto other : known.run.seeds)
         if (known.asked.insert(other).second) all.seeds.push_back(other);
-    all.memory_limit = known.in.memory_limit;
+    all.memory_limit = known.run.memory_limit;
     try {
         for (auto& [number, made] : prepare_kernel(all)) {
             known.files[number] = made.files;
@@ -165,7 +165,7 @@ program_request kernel_source::request_of(prepared_kernel made) const {
 action kernel_source::prepared(const std::string& text,
                                std::function<void(scenario_context&)> work) const {
     action prepared_action{text, std::move(work)};
-    prepared_action.prepare = [s = *this](const setting& in) { s.prepare(in); };
+    prepared_action.prepare = [s = *this](const setting& run) { s.prepare(run); };
     return prepared_action;
 }
 

@@ -15,43 +15,45 @@ namespace trn::scenario {
 
 namespace {
 
-void expect_equal(std::string_view where, const std::optional<pattern::mismatch>& wrong) {
-    if (wrong) throw step_failure(fmt::format("{}: {}", where, to_string(*wrong)));
+void expect_equal(std::string_view place, const std::optional<pattern::mismatch>& wrong) {
+    if (wrong) throw step_failure(fmt::format("{}: {}", place, to_string(*wrong)));
 }
 
 // --- Copies
 
 /// Source and destination of a copy, with buffers in host memory if needed.
 struct copy_ends {
-    std::unique_ptr<host_buffer> from, to;
+    std::unique_ptr<host_buffer> source_buffer, destination_buffer;
     std::uint64_t source = 0, destination = 0;
 };
 
 struct copy_spec {
-    location from = {}, to = {};
+    location source = {}, destination = {};
     bytes size = {};
     std::optional<std::uint32_t> given_core = {};
     std::string pattern = {};
 
     void check(const reader& r, bool compared) const {
-        if (from.space != location::kind::host)
+        if (source.space != location::kind::host)
             r.refuse({"pattern"}, "only a copy from the host has a data pattern");
         const auto of_host = [](const location& end) { return end.space == location::kind::host; };
-        if (compared || of_host(from) || of_host(to)) r.check_size("size", size.value, held);
+        if (compared || of_host(source) || of_host(destination))
+            r.check_size("size", size.value, held);
     }
     std::string text() const {
-        return fmt::format("{} to {}, {} bytes", from.text(), to.text(), size.value);
+        return fmt::format("{} to {}, {} bytes", source.text(), destination.text(), size.value);
     }
     std::uint32_t core(const device& chip) const {
-        return given_core.value_or((to.space == location::kind::host ? from : to).core(chip));
+        return given_core.value_or(
+            (destination.space == location::kind::host ? source : destination).core(chip));
     }
     copy_ends prepare(scenario_context& ctx) const;
 };
 
 keys<copy_spec> copy_keys() {
     return {
-        key("from", &copy_spec::from, "source").required(),
-        key("to", &copy_spec::to, "destination").required(),
+        key("from", &copy_spec::source, "source").required(),
+        key("to", &copy_spec::destination, "destination").required(),
         key("size", &copy_spec::size, "bytes").required().within(not_empty),
         key("core", &copy_spec::given_core, "whose DMA rings do it; without it the first one's"),
         key("pattern", &copy_spec::pattern, "name of the data that a copy from the host has")};
@@ -59,14 +61,17 @@ keys<copy_spec> copy_keys() {
 
 copy_ends copy_spec::prepare(scenario_context& ctx) const {
     copy_ends ends;
-    if (from.space == location::kind::host) {
-        ends.from = std::make_unique<host_buffer>(ctx.device, size.value, from.offset);
-        trn::pattern(ctx.seed, pattern).fill(ends.from->bytes());
+    if (source.space == location::kind::host) {
+        ends.source_buffer = std::make_unique<host_buffer>(ctx.device, size.value, source.offset);
+        trn::pattern(ctx.seed, pattern).fill(ends.source_buffer->bytes());
     }
-    if (to.space == location::kind::host)
-        ends.to = std::make_unique<host_buffer>(ctx.device, size.value, to.offset);
-    ends.source = ends.from ? ends.from->address() : from.address(ctx.device, size.value);
-    ends.destination = ends.to ? ends.to->address() : to.address(ctx.device, size.value);
+    if (destination.space == location::kind::host)
+        ends.destination_buffer =
+            std::make_unique<host_buffer>(ctx.device, size.value, destination.offset);
+    ends.source =
+        ends.source_buffer ? ends.source_buffer->address() : source.address(ctx.device, size.value);
+    ends.destination = ends.destination_buffer ? ends.destination_buffer->address()
+                                               : destination.address(ctx.device, size.value);
     return ends;
 }
 
@@ -77,14 +82,16 @@ struct copy_step : copy_spec {
     void run(scenario_context& ctx) const {
         const auto ends = prepare(ctx);
         std::vector<std::uint8_t> expected;
-        if (verify && !ends.from) expected = read_memory(ctx, from, size.value);
+        if (verify && !ends.source_buffer) expected = read_memory(ctx, source, size.value);
         ctx.device.check(
             trn_copy(ctx.device, core(ctx.device), ends.destination, ends.source, size.value));
         if (!verify) return;
-        const auto found =
-            ends.to ? std::vector<std::uint8_t>(ends.to->bytes().begin(), ends.to->bytes().end())
-                    : read_memory(ctx, to, size.value);
-        expect_equal(to.text(), compare(ends.from ? ends.from->bytes() : expected, found));
+        const auto found = ends.destination_buffer
+                               ? std::vector<std::uint8_t>(ends.destination_buffer->bytes().begin(),
+                                                           ends.destination_buffer->bytes().end())
+                               : read_memory(ctx, destination, size.value);
+        expect_equal(destination.text(),
+                     compare(ends.source_buffer ? ends.source_buffer->bytes() : expected, found));
     }
     action plan() const {
         return {"copy " + text(), [s = *this](scenario_context& ctx) { s.run(ctx); }};
@@ -94,7 +101,7 @@ struct copy_step : copy_spec {
 /// A running copy with its buffers.
 struct background_copy {
     trn_job id = 0;
-    std::unique_ptr<host_buffer> from, to;
+    copy_ends ends;
 };
 struct background_copies {
     std::map<std::string, background_copy> by_job;
@@ -113,12 +120,9 @@ struct submit_step : copy_spec {
         auto& copies = ctx.kept.get<background_copies>().by_job;
         if (copies.contains(job))
             throw step_failure(fmt::format("job '{}' is not finished yet", job));
-        auto ends = prepare(ctx);
-        background_copy begun;
-        ctx.device.check(trn_submit(ctx.device, core(ctx.device), ends.destination, ends.source,
-                                    size.value, &begun.id));
-        begun.from = std::move(ends.from);
-        begun.to = std::move(ends.to);
+        background_copy begun{.ends = prepare(ctx)};
+        ctx.device.check(trn_submit(ctx.device, core(ctx.device), begun.ends.destination,
+                                    begun.ends.source, size.value, &begun.id));
         copies.emplace(job, std::move(begun));
     }
     action plan() const {
@@ -146,7 +150,7 @@ struct finish_step {
 // --- Memset, fill and verify
 
 struct memset_step {
-    location at = {};
+    location destination = {};
     bytes size = {};
     std::uint8_t value = 0;
     std::optional<std::uint32_t> given_core = {};
@@ -156,22 +160,22 @@ struct memset_step {
         if (verify) r.check_size("size", size.value, held);
     }
     void run(scenario_context& ctx) const {
-        const auto core = given_core.value_or(at.core(ctx.device));
-        ctx.device.check(
-            trn_memset(ctx.device, core, at.address(ctx.device, size.value), value, size.value));
+        const auto core = given_core.value_or(destination.core(ctx.device));
+        ctx.device.check(trn_memset(ctx.device, core, destination.address(ctx.device, size.value),
+                                    value, size.value));
         if (!verify) return;
         const std::vector<std::uint8_t> expected(size.value, value);
-        expect_equal(at.text(), compare(expected, read_memory(ctx, at, size.value)));
+        expect_equal(destination.text(),
+                     compare(expected, read_memory(ctx, destination, size.value)));
     }
-    action plan() const {
-        return {fmt::format("memset {} to {:#04x}, {} bytes", at.text(), value, size.value),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+    std::string text() const {
+        return fmt::format("memset {} to {:#04x}, {} bytes", destination.text(), value, size.value);
     }
 };
 
 /// The content that `fill` writes and `verify` expects: a pattern, or a constant byte.
 struct content_spec {
-    location at = {};
+    location area = {};
     bytes size = {};
     std::optional<std::uint8_t> value = {};
     std::optional<std::string> pattern = {};
@@ -189,7 +193,7 @@ struct content_spec {
 
 keys<content_spec> content_keys() {
     return keys<content_spec>{
-        key("at", &content_spec::at, "first byte").required().refused_by(address_fault),
+        key("at", &content_spec::area, "first byte").required().refused_by(address_fault),
         key("size", &content_spec::size, "bytes").required().within({.min = 1, .max = max_held}),
         key("pattern", &content_spec::pattern, "name of the data"),
         key("value", &content_spec::value, "instead of a pattern")}
@@ -198,21 +202,21 @@ keys<content_spec> content_keys() {
 
 struct fill_step : content_spec {
     action plan() const {
-        return {fmt::format("fill {} with {}, {} bytes", at.text(), text(), size.value),
+        return {fmt::format("fill {} with {}, {} bytes", area.text(), text(), size.value),
                 [s = *this](scenario_context& ctx) {
                     // Checks the range before memory is allocated.
-                    s.at.address(ctx.device, s.size.value);
-                    write_memory(ctx, s.at, s.content(ctx));
+                    s.area.address(ctx.device, s.size.value);
+                    write_memory(ctx, s.area, s.content(ctx));
                 }};
     }
 };
 
 struct verify_step : content_spec {
     action plan() const {
-        return {fmt::format("verify {} has {}, {} bytes", at.text(), text(), size.value),
+        return {fmt::format("verify {} has {}, {} bytes", area.text(), text(), size.value),
                 [s = *this](scenario_context& ctx) {
-                    const auto found = read_memory(ctx, s.at, s.size.value);
-                    expect_equal(s.at.text(), compare(s.content(ctx), found));
+                    const auto found = read_memory(ctx, s.area, s.size.value);
+                    expect_equal(s.area.text(), compare(s.content(ctx), found));
                 }};
     }
 };
@@ -247,7 +251,9 @@ std::vector<step_kind> memory_steps() {
                              {key("job", &finish_step::job, "name in `submit`").required()}),
         step_of<memset_step>(
             "memset", "fills memory with the DMA engines",
-            {key("at", &memset_step::at, "first byte").required().refused_by(address_fault),
+            {key("at", &memset_step::destination, "first byte")
+                 .required()
+                 .refused_by(address_fault),
              key("size", &memset_step::size, "bytes").required().within(not_empty),
              key("value", &memset_step::value, "of each byte").required(),
              key("core", &memset_step::given_core,

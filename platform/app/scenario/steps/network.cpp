@@ -120,13 +120,13 @@ std::vector<std::size_t> network::requesters(const pairs& group) {
 
 /// Where each requester's data is at its destination: cards that write to the same one have a block
 /// each.
-std::map<std::size_t, std::uint64_t> network::places(const pairs& group, const load& how) {
+std::map<std::size_t, std::uint64_t> network::places(const pairs& group, const load& transfer) {
     std::map<std::size_t, std::uint64_t> places, used;
     for (const auto& [requester, partner] : group) {
-        const bool write = how.operation == network_operation::write;
+        const bool write = transfer.operation == network_operation::write;
         std::uint64_t& place = used[write ? partner : requester];
         places[requester] = destination + place;
-        place += how.block;
+        place += transfer.block;
         if (destination + place > shared)
             throw device_error(TRN_INVALID_ARGUMENT, "the blocks exceed the registered memory");
     }
@@ -147,12 +147,12 @@ pattern network::data_of(std::size_t card) const {
 
 /// Fills the source buffer of each pair: in the requester's chip for writes, in the partner's for
 /// reads.
-void network::fill(const pairs& group, const load& how) {
+void network::fill(const pairs& group, const load& transfer) {
     ++runs_;
     for (const auto& [requester, partner] : group) {
-        const auto owner = how.operation == network_operation::write ? requester : partner;
+        const auto owner = transfer.operation == network_operation::write ? requester : partner;
         hosts_.run_each({cards_[owner].chip}, [&](std::size_t, device& chip) {
-            std::vector<std::uint8_t> bytes(how.block);
+            std::vector<std::uint8_t> bytes(transfer.block);
             data_of(owner).fill(bytes);
             chip.check(trn_window_write(chip, 0, source, bytes.data(), bytes.size()));
         });
@@ -161,22 +161,24 @@ void network::fill(const pairs& group, const load& how) {
 
 /// Posts requests while the queue has room and takes their completions. Returns the first error
 /// status, or TRN_RDMA_OK.
-std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how,
+std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& transfer,
                              std::uint64_t place) {
     const card &own = cards_[requester], &remote = cards_[partner];
-    const bool write = how.operation == network_operation::write;
-    const auto count = static_cast<std::uint32_t>((how.bytes + how.block - 1) / how.block);
+    const bool write = transfer.operation == network_operation::write;
+    const auto count =
+        static_cast<std::uint32_t>((transfer.bytes + transfer.block - 1) / transfer.block);
     std::uint32_t worst = TRN_RDMA_OK, posted = 0;
     for (std::uint32_t taken = 0; taken < count; ++taken) {
         for (; posted < count && posted - taken < entries; ++posted) {
-            const auto done = posted * how.block;
+            const auto done = posted * transfer.block;
             const trn_rdma_request request{
                 .operation = static_cast<std::uint32_t>(write ? TRN_RDMA_WRITE : TRN_RDMA_READ),
                 .id = static_cast<std::uint16_t>(posted),
                 .address_handle = own.handles.at(partner),
                 .queue_pair = trn_rdma_queue_number(remote.queue),
                 .qkey = qkey,
-                .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
+                .length =
+                    static_cast<std::uint32_t>(std::min(transfer.block, transfer.bytes - done)),
                 .local = own.memory + (write ? source : place),
                 .remote = remote.memory + (write ? place : source),
                 .local_key = own.key,
@@ -192,9 +194,9 @@ std::uint32_t network::drive(std::size_t requester, std::size_t partner, const l
     return worst;
 }
 
-std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const load& how) {
+std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const load& transfer) {
     find_memories();
-    fill(group, how);
+    fill(group, transfer);
     const auto with_each = [&](auto&& work) {
         hosts_.run_each_card(members(group), [&](std::size_t n, const trn_transport& transport) {
             // A removed card is skipped: the request's status shows the missing partner.
@@ -205,40 +207,40 @@ std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const l
     with_each([this](std::size_t n, const trn_transport& transport) { use(n, transport); });
     with_each([&](std::size_t n, const trn_transport&) { meet(n, group); });
     std::map<std::size_t, std::size_t> partner(group.begin(), group.end());
-    const auto place = places(group, how);
+    const auto place = places(group, transfer);
     std::uint32_t worst = TRN_RDMA_OK;
     const auto start = sc_core::sc_time_stamp();
     hosts_.run_each_card(requesters(group), [&](std::size_t n, const trn_transport&) {
-        const auto status = drive(n, partner.at(n), how, place.at(n));
+        const auto status = drive(n, partner.at(n), transfer, place.at(n));
         if (worst == TRN_RDMA_OK) worst = status;
     });
     const auto taken = sc_core::sc_time_stamp() - start;
     return {taken.value() / sc_core::sc_time(1, sc_core::SC_NS).value(), worst};
 }
 
-double network::sustained(const pairs& group, load how) {
+double network::sustained(const pairs& group, load transfer) {
     const auto timed = [&] {
-        const auto [ns, status] = run(group, how);
+        const auto [ns, status] = run(group, transfer);
         if (status == TRN_RDMA_OK) return ns;
         throw device_error(TRN_ABORTED,
                            fmt::format("a request of the measurement has the status {}", status));
     };
     const auto shorter = timed();
-    const auto bytes = how.bytes * group.size();
-    how.bytes *= 2;
+    const auto bytes = transfer.bytes * group.size();
+    transfer.bytes *= 2;
     const auto longer = timed();
     return longer <= shorter ? 0
                              : static_cast<double>(bytes) / static_cast<double>(longer - shorter);
 }
 
-void network::check(const pairs& group, const load& how) {
-    const auto place = places(group, how);
+void network::check(const pairs& group, const load& transfer) {
+    const auto place = places(group, transfer);
     for (const auto& [requester, partner] : group) {
-        const bool write = how.operation == network_operation::write;
+        const bool write = transfer.operation == network_operation::write;
         const auto owner = write ? requester : partner, holder = write ? partner : requester;
         hosts_.run_each({cards_[holder].chip}, [&, requester = requester](std::size_t,
                                                                           device& chip) {
-            std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));
+            std::vector<std::uint8_t> bytes(std::min(transfer.block, transfer.bytes));
             chip.check(trn_window_read(chip, 0, place.at(requester), bytes.data(), bytes.size()));
             if (const auto wrong = data_of(owner).check(bytes))
                 throw device_error(

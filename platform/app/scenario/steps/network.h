@@ -41,12 +41,12 @@ public:
 
     /// Runs the work requests of all pairs in parallel. Returns the simulated ns until the last one
     /// is complete, and the first error status or TRN_RDMA_OK. \throws device_error
-    std::pair<std::uint64_t, std::uint32_t> run(const pairs& group, const load& how);
+    std::pair<std::uint64_t, std::uint32_t> run(const pairs& group, const load& transfer);
     /// Bytes per ns in the steady state, computed from the additional time for twice the bytes; 0:
     /// undefined. \throws device_error
-    double sustained(const pairs& group, load how);
+    double sustained(const pairs& group, load transfer);
     /// Verifies the data of the last run through BAR4. \throws device_error
-    void check(const pairs& group, const load& how);
+    void check(const pairs& group, const load& transfer);
 
 private:
     struct card {
@@ -67,12 +67,12 @@ private:
     /// Creates the objects of a card; again after the card was removed and inserted.
     void use(std::size_t number, const trn_transport& transport);
     void meet(std::size_t number, const pairs& group);
-    void fill(const pairs& group, const load& how);
+    void fill(const pairs& group, const load& transfer);
     pattern data_of(std::size_t card) const;
     /// `place`: offset of the data at its destination.
-    std::uint32_t drive(std::size_t requester, std::size_t partner, const load& how,
+    std::uint32_t drive(std::size_t requester, std::size_t partner, const load& transfer,
                         std::uint64_t place);
-    static std::map<std::size_t, std::uint64_t> places(const pairs& group, const load& how);
+    static std::map<std::size_t, std::uint64_t> places(const pairs& group, const load& transfer);
     static std::vector<std::size_t> requesters(const pairs& group);
     static std::vector<std::size_t> members(const pairs& group);
 

@@ -71,7 +71,7 @@ struct release_step : queue_spec {
 
 /// Writes a pair of copy descriptors without checks.
 struct descriptor_step {
-    location m2s = {}, s2m = {}, from = {}, to = {};
+    location m2s = {}, s2m = {}, source = {}, destination = {};
     std::uint32_t index = 0, ring_id = 1;
     bytes size = {};
     bool write_barrier = false, dmb = false, strong_order = false;
@@ -85,13 +85,13 @@ struct descriptor_step {
         const std::uint32_t flags = (write_barrier ? unsigned{TRN_WRITE_BARRIER} : 0u) |
                                     (dmb ? unsigned{TRN_DMB} : 0u) |
                                     (strong_order ? unsigned{TRN_STRONG_ORDER} : 0u);
-        put(m2s, trn_m2s_descriptor(from.address(ctx.device, length), length, ring_id, flags));
-        put(s2m, trn_s2m_descriptor(to.address(ctx.device, length), length, ring_id, flags));
+        put(m2s, trn_m2s_descriptor(source.address(ctx.device, length), length, ring_id, flags));
+        put(s2m,
+            trn_s2m_descriptor(destination.address(ctx.device, length), length, ring_id, flags));
     }
-    action plan() const {
-        return {fmt::format("descriptor {}: {} to {}, {} bytes", index, from.text(), to.text(),
-                            static_cast<std::uint32_t>(size.value)),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+    std::string text() const {
+        return fmt::format("descriptor {}: {} to {}, {} bytes", index, source.text(),
+                           destination.text(), static_cast<std::uint32_t>(size.value));
     }
 };
 
@@ -124,10 +124,7 @@ struct engine_step {
             throw step_failure(fmt::format("its states are {:#06x} and {:#06x}", state.m2s_state,
                                            state.s2m_state));
     }
-    action plan() const {
-        return {fmt::format("engine {}", engine),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return fmt::format("engine {}", engine); }
 };
 
 }  // namespace
@@ -150,8 +147,10 @@ std::vector<step_kind> queue_steps() {
             {key("m2s", &pair::m2s).required().refused_by(address_fault),
              key("s2m", &pair::s2m).required().refused_by(address_fault),
              key("index", &pair::index, "in both rings"),
-             key("from", &pair::from, "source of the bytes").required().refused_by(address_fault),
-             key("to", &pair::to, "their destination").required().refused_by(address_fault),
+             key("from", &pair::source, "source of the bytes").required().refused_by(address_fault),
+             key("to", &pair::destination, "their destination")
+                 .required()
+                 .refused_by(address_fault),
              key("size", &pair::size, "bytes").required().within(copied),
              key("ring_id", &pair::ring_id, "pass over the ring that the descriptors belong to")
                  .up_to(3),

@@ -58,10 +58,7 @@ struct read_register_step {
             throw step_failure(fmt::format("BAR0 + {:#x} reads {:#x} instead of {:#x}", offset,
                                            value & mask, *equals));
     }
-    action plan() const {
-        return {fmt::format("read BAR0 + {:#x}", offset),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return fmt::format("read BAR0 + {:#x}", offset); }
 };
 
 /// A semaphore or event of a core or a TOP_SP.
@@ -99,9 +96,7 @@ struct semaphore_step : sync_spec {
         if (value != *equals)
             throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
     }
-    action plan() const {
-        return {text("semaphore"), [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return sync_spec::text("semaphore"); }
 };
 
 struct event_step : sync_spec {
@@ -116,9 +111,7 @@ struct event_step : sync_spec {
         if (value != *equals)
             throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
     }
-    action plan() const {
-        return {text("event"), [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return sync_spec::text("event"); }
 };
 
 // --- Through the control methods
@@ -161,7 +154,7 @@ keys<access_spec> access_keys() {
 struct peek_step : access_spec {
     std::optional<std::uint64_t> equals;
     std::uint64_t mask = any;
-    std::string as;
+    std::string capture;
 
     void finish(const reader& r) const {
         access_spec::finish(r);
@@ -170,7 +163,7 @@ struct peek_step : access_spec {
     void run(scenario_context& ctx) const {
         const auto found =
             call(ctx, "peek", params("size")).value("value", std::uint64_t{0}) & mask;
-        if (!as.empty()) ctx.captured[as] = fmt::format("{:#x}", found);
+        if (!capture.empty()) ctx.captured[capture] = fmt::format("{:#x}", found);
         if (equals && found != *equals)
             throw step_failure(fmt::format("it is {:#x} instead of {:#x}", found, *equals));
     }
@@ -287,7 +280,7 @@ std::vector<step_kind> register_steps() {
                 access_keys(),
                 {key("equals", &peek_step::equals, "the value, masked").required_without({"as"}),
                  key("mask", &peek_step::mask, "bits that are compared"),
-                 key("as", &peek_step::as, "a name for the value")})),
+                 key("as", &peek_step::capture, "a name for the value")})),
         step_of<poke_step>("poke",
                            "writes memory or a register as software does: a doorbell rings. A "
                            "field's register keeps its other fields",

@@ -69,7 +69,7 @@ const step_kind* find_step(std::string_view name) {
 
 step read_step(const config::node& item, const parameters& point) {
     step result;
-    result.where = item.where();
+    result.place = item.where();
     if (!item.is_map()) {
         item.report(mistake::wrong_shape, "a step is a mapping, such as 'wait: 10 us'");
         return result;
@@ -89,11 +89,11 @@ step read_step(const config::node& item, const parameters& point) {
             return result;
         }
         static_cast<action&>(result) = kind->read(reader(item.find(key), point));
-        result.where = item.key_place(key);
+        result.place = item.key_place(key);
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");
-    result.saying = r.text("saying", "");
+    if (r.has("saying")) result.saying = r.text("saying");
     if (r.has("saying") && !result.fails)
         item.report_at(item.key_place("saying"), mistake::unknown_key,
                        "'saying' is the message of a failure and needs 'fails'");

@@ -30,17 +30,15 @@ struct traffic_spec : rate_bounds {
     void run(scenario_context& ctx) const {
         machine& all = machine_of(ctx);
         const auto chips = machine_rate ? 1 : all.chips().size();
-        const machine::load how{.bytes = size.value,
-                                .engines = engines,
-                                .wrap = wrap.value,
-                                .descriptor = static_cast<std::uint32_t>(descriptor.value)};
+        const machine::load copies{.bytes = size.value,
+                                   .engines = engines,
+                                   .wrap = wrap.value,
+                                   .descriptor = static_cast<std::uint32_t>(descriptor.value)};
         auto found = wanted;
-        found.value = all.sustained(pattern, how) / static_cast<double>(chips);
+        found.value = all.sustained(pattern, copies) / static_cast<double>(chips);
         measure_rate(ctx, found);
     }
-    action plan() const {
-        return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};
-    }
+    std::string text() const { return wanted.name; }
 };
 
 }  // namespace

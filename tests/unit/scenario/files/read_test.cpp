@@ -52,7 +52,7 @@ TEST_F(ScenarioFile, IsReadWithItsDefaults) {
     EXPECT_EQ(all[0].name, "x");
     EXPECT_EQ(all[0].seed, 1u);
     EXPECT_EQ(all[0].steps.size(), 2u);
-    EXPECT_EQ(all[0].steps[1].where.line, 5);
+    EXPECT_EQ(all[0].steps[1].place.line, 5);
     EXPECT_EQ(all[0].steps[1].text, "wait 3 us");
 }
 
@@ -587,7 +587,7 @@ TEST_F(ScenarioFile, ExpandsSequencesWithTheirParameters) {
     EXPECT_THAT(texts, ElementsAre("pause: wait 7 us", "pause: wait 2 us", "pause: wait 5 us",
                                    "pause: wait 6 us"));
     EXPECT_EQ(all[1].steps[0].file, folder / "other.yaml");
-    EXPECT_EQ(all[1].steps[0].where.line, 5);
+    EXPECT_EQ(all[1].steps[0].place.line, 5);
 }
 
 TEST_F(ScenarioFile, SequencesWithoutStepsAreNoScenario) {
@@ -670,7 +670,7 @@ TEST_F(ScenarioFile, MistakeOfOnePointLeavesTheOtherPoints) {
     EXPECT_TRUE(all[2].mistakes.empty());
     const auto how = refused(all[1]);
     EXPECT_EQ(how.result, outcome::verdict::not_loaded);
-    EXPECT_EQ(how.where.line, 5);
+    EXPECT_EQ(how.place.line, 5);
     EXPECT_THAT(how.log, HasSubstr("scenario.yaml:5:11: E21"));
 }
 

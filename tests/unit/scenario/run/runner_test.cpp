@@ -33,7 +33,7 @@ scenario named(const std::string& name, const std::string& beginning = "",
     s.memory_limit = 1ull << 30;
     s.beginning = beginning.empty() ? std::to_string(++made) : beginning;
     step one;
-    one.where = {7, 5, 1};
+    one.place = {7, 5, 1};
     one.text = "copy";
     s.steps.push_back(one);
     return s;
@@ -65,11 +65,11 @@ execution behave(const std::vector<scenario>& all) {
         const auto& first = all[alike.members().front()];
         if (alike.members().size() > 1) {
             say("beginning " + first.beginning);
-            alike.report().at(first.steps[0], 100);
+            alike.report().begin(first.steps[0], 100);
             if (first.beginning != "alike") do_as_called(first.beginning, alike.report());
         }
         const auto& mine = all[alike.branch({})];
-        alike.report().at(mine.steps[0], 500);
+        alike.report().begin(mine.steps[0], 500);
         do_as_called(mine.name, alike.report());
     };
 }
@@ -86,7 +86,7 @@ TEST(ScenarioRunner, ScenarioWithMistakesFailsWithoutAProcess) {
                              [&](std::size_t number, const auto&) { order.push_back(number); });
     EXPECT_EQ(how[0].result, verdict::passed);
     EXPECT_EQ(how[1].result, verdict::not_loaded);
-    EXPECT_EQ(how[1].where.line, 3);
+    EXPECT_EQ(how[1].place.line, 3);
     EXPECT_EQ(how[2].result, verdict::passed);
     EXPECT_THAT(order, testing::ElementsAre(0, 1, 2));
 }
@@ -98,7 +98,7 @@ TEST(ScenarioRunner, IsolatesACrash) {
     EXPECT_EQ(how[0].simulated_ns, 1'500'000u);
     EXPECT_EQ(how[1].result, verdict::crashed);
     EXPECT_THAT(how[1].message, HasSubstr("SEGV"));
-    EXPECT_EQ(how[1].where.line, 7);
+    EXPECT_EQ(how[1].place.line, 7);
     EXPECT_EQ(how[1].step, "copy");
     EXPECT_THAT(how[1].log, HasSubstr("log of crash"));
     EXPECT_EQ(how[2].result, verdict::crashed);
@@ -112,7 +112,7 @@ TEST(ScenarioRunner, IsolatesACrash) {
 TEST(ScenarioRunner, EndsAHangAtItsWallClockLimit) {
     const auto how = run({named("hang", "", 1), named("pass")});
     EXPECT_EQ(how[0].result, verdict::timed_out);
-    EXPECT_EQ(how[0].where.line, 7);
+    EXPECT_EQ(how[0].place.line, 7);
     EXPECT_EQ(how[1].result, verdict::passed);
 }
 
@@ -214,11 +214,11 @@ TEST(ScenarioRunner, CountsSharedStepsForTheWallClockLimitOfEachMember) {
 TEST(ScenarioRunner, ReportsASharedStepAtThePlaceInEachFile) {
     std::vector all{named("pass", "throw"), named("pass", "throw")};
     all[1].file = all[1].steps[0].file = "y.yaml";
-    all[1].steps[0].where = {9, 3, 1};
+    all[1].steps[0].place = {9, 3, 1};
     const auto how = run(all);
     EXPECT_EQ(place_text(all[1], how[1]), "y.yaml:9:3");
     EXPECT_EQ(how[1].timeline.at(0).line, 9);
-    EXPECT_EQ(how[0].where.line, 7);
+    EXPECT_EQ(how[0].place.line, 7);
 }
 
 TEST(ScenarioRunner, LeavesNoProcessBehindWhenItIsKilled) {

@@ -100,7 +100,7 @@ std::vector<std::string> selected_by_words(const std::string& text) {
 }
 std::vector<std::string> selected_where(const std::vector<std::string>& clauses) {
     selection how;
-    for (const auto& one : clauses) how.where.push_back(where_clause::parse(one));
+    for (const auto& one : clauses) how.clauses.push_back(where_clause::parse(one));
     return selected_by(how);
 }
 
@@ -197,7 +197,7 @@ TEST(WhereClause, UnknownKeyAndValueAreRefused) {
 TEST(ScenarioSelection, ShardsOfAnExpressionCoverItsScenariosExactlyOnce) {
     std::vector<std::string> together;
     for (const unsigned part : {1u, 2u})
-        for (const auto& name : selected_by({.where = {where_clause::parse("tag=*")},
+        for (const auto& name : selected_by({.clauses = {where_clause::parse("tag=*")},
                                 .matching = selection_expression::parse("not slow"),
                                 .part = {part, 2}}))
             together.push_back(name);
