@@ -30,55 +30,53 @@ const json& fields::value(std::string_view key) const {
     return *found;
 }
 
+const json& fields::value(std::string_view key, bool (json::*has_type)() const noexcept,
+                          std::string_view type) const {
+    const auto& found = value(key);
+    if (!(found.*has_type)()) refuse(key, fmt::format("{} was expected", type));
+    return found;
+}
+
 std::string fields::text(std::string_view key, std::size_t limit) const {
-    const auto& one = value(key);
-    if (!one.is_string()) refuse(key, "a text was expected");
-    const auto& text = one.get_ref<const std::string&>();
+    const auto& text = value(key, &json::is_string, "a text").get_ref<const std::string&>();
     if (text.size() > limit)
         refuse(key, fmt::format("a text of {} bytes, more than {}", text.size(), limit));
     return text;
 }
 
-std::string fields::text_or(std::string_view key, std::string_view other) const {
-    return has(key) ? text(key) : std::string(other);
+std::string fields::text_or_empty(std::string_view key) const {
+    return has(key) ? text(key) : "";
 }
 
 std::uint64_t fields::number(std::string_view key, std::uint64_t limit) const {
-    const auto& one = value(key);
-    if (!one.is_number_unsigned()) refuse(key, "a whole number was expected");
-    const auto number = one.get<std::uint64_t>();
+    const auto number =
+        value(key, &json::is_number_unsigned, "a whole number").get<std::uint64_t>();
     if (number > limit) refuse(key, fmt::format("{} is more than {}", number, limit));
     return number;
 }
 
 double fields::real(std::string_view key) const {
-    const auto& one = value(key);
-    if (!one.is_number()) refuse(key, "a number was expected");
-    const auto number = one.get<double>();
+    const auto number = value(key, &json::is_number, "a number").get<double>();
     if (!std::isfinite(number)) refuse(key, "the number is not finite");
     return number;
 }
 
 bool fields::boolean(std::string_view key) const {
-    const auto& one = value(key);
-    if (!one.is_boolean()) refuse(key, "true or false was expected");
-    return one.get<bool>();
+    return value(key, &json::is_boolean, "true or false").get<bool>();
 }
 
 const json& fields::list(std::string_view key, std::size_t limit) const {
-    const auto& one = value(key);
-    if (!one.is_array()) refuse(key, "a list was expected");
-    if (one.size() > limit)
-        refuse(key, fmt::format("a list of {} values, more than {}", one.size(), limit));
-    return one;
+    const auto& list = value(key, &json::is_array, "a list");
+    if (list.size() > limit)
+        refuse(key, fmt::format("a list of {} values, more than {}", list.size(), limit));
+    return list;
 }
 
 const json& fields::object(std::string_view key, std::size_t limit) const {
-    const auto& one = value(key);
-    if (!one.is_object()) refuse(key, "an object was expected");
-    if (one.size() > limit)
-        refuse(key, fmt::format("an object of {} keys, more than {}", one.size(), limit));
-    return one;
+    const auto& object = value(key, &json::is_object, "an object");
+    if (object.size() > limit)
+        refuse(key, fmt::format("an object of {} keys, more than {}", object.size(), limit));
+    return object;
 }
 
 fields fields::at(std::string_view key) const {
@@ -87,9 +85,9 @@ fields fields::at(std::string_view key) const {
 
 std::vector<std::string> fields::texts(std::string_view key, std::size_t limit) const {
     std::vector<std::string> all;
-    for (const auto& one : list(key, limit)) {
-        if (!one.is_string()) refuse(key, "a list of texts was expected");
-        all.push_back(one.get<std::string>());
+    for (const auto& item : list(key, limit)) {
+        if (!item.is_string()) refuse(key, "a list of texts was expected");
+        all.push_back(item.get<std::string>());
     }
     return all;
 }

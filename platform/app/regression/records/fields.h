@@ -21,7 +21,8 @@ public:
     bool has(std::string_view key) const;
     /// At most `limit` bytes.
     std::string text(std::string_view key, std::size_t limit = max_text) const;
-    std::string text_or(std::string_view key, std::string_view other) const;
+    /// "" without the key.
+    std::string text_or_empty(std::string_view key) const;
     std::uint64_t number(std::string_view key, std::uint64_t limit = ~std::uint64_t{0}) const;
     /// A finite number.
     double real(std::string_view key) const;
@@ -38,6 +39,10 @@ public:
 
 private:
     const nlohmann::json& value(std::string_view key) const;
+    /// The value of type `type`, for which `has_type` is true.
+    const nlohmann::json& value(std::string_view key,
+                                bool (nlohmann::json::*has_type)() const noexcept,
+                                std::string_view type) const;
 
     const nlohmann::json& value_;
     std::string place_;
