@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct merge_options {
-    std::vector<fs::path> from;
+    std::vector<fs::path> sources;
     fs::path out, durations, history;
     std::string annotate;
 };
@@ -48,13 +48,15 @@ int merge_records(const merge_options& chosen) {
     fs::create_directories(chosen.out, refused);
     if (refused)
         throw user_error(fmt::format("--out {}: {}", chosen.out.string(), refused.message()));
-    const auto all = regression::merge(chosen.from);
+    const auto all = regression::merge(chosen.sources);
     for (const auto* ending : {"", ".part"})  // write_record() removes an unfinished record
         check_not_read((chosen.out / regression::record_name).string() + ending);
     for (const auto* sentences : {&all.problems, &all.replaced})
-        for (const auto& one : *sentences) print_to(stderr, "trnvp: {}\n", printable(one));
-    for (const auto& one : all.run.results)
-        if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.description, one.how));
+        for (const auto& sentence : *sentences)
+            print_to(stderr, "trnvp: {}\n", printable(sentence));
+    for (const auto& result : all.run.results)
+        if (!result.passed())
+            print_to(stdout, "{}", scenario::to_text(result.description, result.outcome));
     scenario::remember_failed(scenario::failed_list(), regression::ended_cases(all.run));
     regression::write_record(chosen.out, all.run);
     regression::history past;
@@ -94,17 +96,17 @@ int compare_records(const compare_options& chosen) {
 
 struct figure_options {
     std::string figure, scenario;
-    std::vector<fs::path> from;
+    std::vector<fs::path> sources;
     regression::figure_band band;
     unsigned last = 100;
     bool json = false;
 };
 
 /// All runs of the sources, oldest first.
-std::vector<regression::run_record> runs_of(const std::vector<fs::path>& from, unsigned last) {
+std::vector<regression::run_record> runs_of(const std::vector<fs::path>& sources, unsigned last) {
     std::vector<regression::run_record> all;
-    for (const auto& where : from)
-        std::ranges::move(regression::read_runs(where, last), std::back_inserter(all));
+    for (const auto& source : sources)
+        std::ranges::move(regression::read_runs(source, last), std::back_inserter(all));
     for (const auto& run : all)
         for (const auto& problem : run.problems)
             print_to(stderr, "trnvp: warning: {}\n", printable(problem));
@@ -117,14 +119,15 @@ int show_figure(const figure_options& chosen) try {
     const auto& band = chosen.band;
     if (band.min && band.max && *band.min > *band.max)
         throw user_error("--at-least is more than --at-most");
-    const auto trends = regression::figure_trends(runs_of(chosen.from, chosen.last), chosen.figure,
-                                                  chosen.scenario, band);
+    const auto trends = regression::figure_trends(runs_of(chosen.sources, chosen.last),
+                                                  chosen.figure, chosen.scenario, band);
     auto list = nlohmann::json::array();
-    for (const auto& one : trends) list.push_back(one.json());
+    for (const auto& trend : trends) list.push_back(trend.json());
     if (chosen.json) print_to(stdout, "{}\n", config::to_ascii(list));
-    for (const auto& one : trends)
-        if (!chosen.json) print_to(stdout, "{}", one.text());
-    return std::ranges::any_of(trends, [](const auto& one) { return one.departure().has_value(); })
+    for (const auto& trend : trends)
+        if (!chosen.json) print_to(stdout, "{}", trend.text());
+    return std::ranges::any_of(trends,
+                               [](const auto& trend) { return trend.departure().has_value(); })
                ? 1
                : 0;
 } catch (const std::invalid_argument& wrong) {
@@ -133,10 +136,10 @@ int show_figure(const figure_options& chosen) try {
 
 constexpr auto source_text = "a record (run.jsonl), a file of a history, or a folder of either";
 
-void add_merge(cli::command& to, int& status) {
+void add_merge(cli::command& parent, int& status) {
     auto chosen = std::make_shared<merge_options>();
-    auto* c = to.add_subcommand("merge", "one set of reports from those of shards or machines");
-    c->add_option("from", chosen->from, fmt::format("shards or runs, each {}", source_text))
+    auto* c = parent.add_subcommand("merge", "one set of reports from those of shards or machines");
+    c->add_option("from", chosen->sources, fmt::format("shards or runs, each {}", source_text))
         ->required();
     c->add_option("--out", chosen->out, "folder for the merged record and its reports")->required();
     c->add_option("--history", chosen->history,
@@ -149,9 +152,9 @@ void add_merge(cli::command& to, int& status) {
     c->callback([chosen, &status] { status = merge_records(*chosen); });
 }
 
-void add_compare(cli::command& to, int& status) {
+void add_compare(cli::command& parent, int& status) {
     auto chosen = std::make_shared<compare_options>();
-    auto* c = to.add_subcommand("compare", "what differs between two runs");
+    auto* c = parent.add_subcommand("compare", "what differs between two runs");
     c->add_option("old", chosen->before, fmt::format("the earlier run: {}", source_text))
         ->required();
     c->add_option("new", chosen->now, fmt::format("the later run: {}", source_text))->required();
@@ -173,12 +176,13 @@ void add_compare(cli::command& to, int& status) {
     c->callback([chosen, &status] { status = compare_records(*chosen); });
 }
 
-void add_figure(cli::command& to, int& status) {
+void add_figure(cli::command& parent, int& status) {
     auto chosen = std::make_shared<figure_options>();
     auto* c =
-        to.add_subcommand("figure", "a figure over the runs of a history: when did it change?");
+        parent.add_subcommand("figure", "a figure over the runs of a history: when did it change?");
     c->add_option("name", chosen->figure, "the figure; * and ? for several")->required();
-    c->add_option("history", chosen->from, fmt::format("runs, each {}", source_text))->required();
+    c->add_option("history", chosen->sources, fmt::format("runs, each {}", source_text))
+        ->required();
     c->add_option("--name", chosen->scenario,
                   "only of the scenario of this name; * and ? for several");
     c->add_option("--noise", chosen->band.noise_percent,

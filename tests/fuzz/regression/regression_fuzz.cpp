@@ -36,11 +36,11 @@ std::string record_text() {
         one.description.name = name;
         one.description.board = one.board_key = "chip";
         one.number = run.whole.size();
-        one.how.result = run.whole.empty() ? scenario::outcome::verdict::passed
-                                           : scenario::outcome::verdict::failed;
-        one.how.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9}}}};
-        one.how.figures = {{"rate", 57.25, "GB/s", 50.0, {}}};
-        one.how.trace_digest = 1;
+        one.outcome.result = run.whole.empty() ? scenario::outcome::verdict::passed
+                                               : scenario::outcome::verdict::failed;
+        one.outcome.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9}}}};
+        one.outcome.figures = {{"rate", 57.25, "GB/s", 50.0, {}}};
+        one.outcome.trace_digest = 1;
         one.fidelity = {{"board", "chip"}, {"registers", nlohmann::json::array()}};
         run.whole.push_back(regression::run_identity(one.description));
     }

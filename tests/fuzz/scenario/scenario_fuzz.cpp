@@ -84,7 +84,7 @@ void report(std::vector<scenario::scenario> all, const std::string& text) noexce
     for (const auto& one : all) {
         check_allowances(one);
         run.results.push_back(regression::described(one, run.results.size(), ""));
-        auto& how = run.results.back().how;
+        auto& how = run.results.back().outcome;
         if (!one.mistakes.empty()) how = scenario::refused(one);
         how.log += text.substr(0, 1000);
         how.message += text.substr(0, 1000);

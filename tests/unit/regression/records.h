@@ -12,13 +12,13 @@ inline result named(const std::string& name, bool passed = true, double seconds 
     one.description.file = "x.yaml";
     one.description.name = name;
     one.description.board = one.board_key = "chip";
-    one.how.result =
+    one.outcome.result =
         passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
-    one.how.wall_s = seconds;
+    one.outcome.wall_s = seconds;
     if (passed) return one;
-    one.how.message = "wrong byte";
-    one.how.step = "copy";
-    one.how.where = {7, 5, 1};
+    one.outcome.message = "wrong byte";
+    one.outcome.step = "copy";
+    one.outcome.place = {7, 5, 1};
     return one;
 }
 

@@ -20,22 +20,16 @@ namespace {
 using values = std::vector<double>;
 
 /// All runs of one scenario: repetitions, and runs with several seeds.
-struct all_runs {
-    std::vector<const result*> runs;
-
-    std::size_t failed() const {
-        return static_cast<std::size_t>(
-            std::ranges::count(runs, false, [](const auto* one) { return one->passed(); }));
-    }
+struct all_runs : row {
     double seconds() const {
         double sum = 0;
-        for (const auto* one : runs) sum += one->how.wall_s;
+        for (const auto* run : runs) sum += run->outcome.wall_s;
         return sum / static_cast<double>(runs.size());
     }
     std::map<std::string, std::pair<std::string, values>> figures() const {
         std::map<std::string, std::pair<std::string, values>> all;
-        for (const auto* one : runs)
-            for (const auto& f : one->how.figures) {
+        for (const auto* run : runs)
+            for (const auto& f : run->outcome.figures) {
                 all[f.name].first = f.unit;
                 all[f.name].second.push_back(f.value);
             }
@@ -47,18 +41,20 @@ using by_scenario = std::map<std::string, all_runs>;
 
 by_scenario scenarios_of(const run_record& run) {
     by_scenario all;
-    for (const auto& one : run.results) all[identity(one.description)].runs.push_back(&one);
+    for (const auto& result : run.results)
+        all[identity(result.description)].runs.push_back(&result);
     return all;
 }
 
-std::string message_of(const result& one) {
-    return fmt::format("{}: {}", place_text(one.description, one.how), one.how.message);
+std::string message_of(const result& failed) {
+    return fmt::format("{}: {}", place_text(failed.description, failed.outcome),
+                       failed.outcome.message);
 }
 
 std::set<std::string> failed_places(const all_runs& all) {
     std::set<std::string> places;
-    for (const auto* one : all.runs)
-        if (!one->passed()) places.insert(place_text(one->description, one->how));
+    for (const auto* run : all.runs)
+        if (!run->passed()) places.insert(place_text(run->description, run->outcome));
     return places;
 }
 
@@ -66,15 +62,16 @@ std::set<std::string> failed_places(const all_runs& all) {
 const result* first_failing_elsewhere(const all_runs& before, const all_runs& now) {
     const auto known = failed_places(before);
     if (known.empty()) return nullptr;
-    for (const auto* one : now.runs)
-        if (!one->passed() && !known.contains(place_text(one->description, one->how))) return one;
+    for (const auto* run : now.runs)
+        if (!run->passed() && !known.contains(place_text(run->description, run->outcome)))
+            return run;
     return nullptr;
 }
 
 std::set<std::string> failed_names(const all_runs& all) {
     std::set<std::string> names;
-    for (const auto* one : all.runs)
-        if (!one->passed()) names.insert(one->description.name);
+    for (const auto* run : all.runs)
+        if (!run->passed()) names.insert(run->description.name);
     return names;
 }
 
@@ -87,18 +84,18 @@ bool fail_more_often(const all_runs& these, const all_runs& others) {
 /// no identity, so the parts that failed are compared.
 const result* first_newly_failing(const all_runs& before, const all_runs& now) {
     const auto failed = failed_names(before);
-    const bool by_seed = now.runs.front()->description.campaign;
+    const bool by_seed = now.campaign();
     if (!by_seed && !fail_more_often(now, before)) return nullptr;
-    for (const auto* one : now.runs)
-        if (!one->passed() && !(by_seed && failed.contains(one->description.name))) return one;
+    for (const auto* run : now.runs)
+        if (!run->passed() && !(by_seed && failed.contains(run->description.name))) return run;
     return nullptr;
 }
 
 bool any_newly_passing(const all_runs& before, const all_runs& now) {
-    if (!now.runs.front()->description.campaign) return fail_more_often(before, now);
+    if (!now.campaign()) return fail_more_often(before, now);
     const auto failed = failed_names(before);
-    return std::ranges::any_of(now.runs, [&](const auto* one) {
-        return one->passed() && failed.contains(one->description.name);
+    return std::ranges::any_of(now.runs, [&](const auto* run) {
+        return run->passed() && failed.contains(run->description.name);
     });
 }
 
@@ -111,7 +108,7 @@ std::string counts_of(const all_runs& before, const all_runs& now) {
 
 double mean(const values& all) {
     double sum = 0;
-    for (const auto one : all) sum += one;
+    for (const auto value : all) sum += value;
     return sum / static_cast<double>(all.size());
 }
 
@@ -149,15 +146,17 @@ void compare_figures(const std::string& name, const all_runs& before, const all_
 void compare_digests(const std::string& name, const all_runs& before, const all_runs& now,
                      comparison& out) {
     std::map<std::string, std::uint64_t> known;
-    for (const auto* one : before.runs) known[one->description.name] = one->how.trace_digest;
-    for (const auto* one : now.runs) {
-        const auto at = known.find(one->description.name);
-        const auto digest = one->how.trace_digest;
-        if (at == known.end() || at->second == 0 || digest == 0 || at->second == digest) continue;
+    for (const auto* run : before.runs) known[run->description.name] = run->outcome.trace_digest;
+    for (const auto* run : now.runs) {
+        const auto old_digest = known.find(run->description.name);
+        const auto digest = run->outcome.trace_digest;
+        if (old_digest == known.end() || old_digest->second == 0 || digest == 0 ||
+            old_digest->second == digest)
+            continue;
         out.digests.push_back(
             fmt::format("{}: {:016x} became {:016x}",
-                        now.runs.size() == 1 ? name : readable(run_identity(one->description)),
-                        at->second, digest));
+                        now.runs.size() == 1 ? name : readable(run_identity(run->description)),
+                        old_digest->second, digest));
     }
 }
 
@@ -170,9 +169,9 @@ void compare_durations(const std::string& name, const all_runs& before, const al
 
 void compare_one(const std::string& name, const all_runs& before, const all_runs& now,
                  const comparison_limits& limits, comparison& out) {
-    if (const auto* one = first_newly_failing(before, now))
+    if (const auto* failing = first_newly_failing(before, now))
         out.newly_failing.push_back(
-            fmt::format("{}{}: {}", name, counts_of(before, now), message_of(*one)));
+            fmt::format("{}{}: {}", name, counts_of(before, now), message_of(*failing)));
     else if (const auto* other = first_failing_elsewhere(before, now))
         out.failing_elsewhere.push_back(fmt::format("{}: {}", name, message_of(*other)));
     if (any_newly_passing(before, now)) out.newly_passing.push_back(name + counts_of(before, now));
@@ -194,22 +193,19 @@ comparison compare(const run_record& old_run, const run_record& new_run,
             compare_one(name, known->second, runs, limits, out);
         } else {
             out.added.push_back(name);
-            for (const auto* one : runs.runs)
-                if (!one->passed()) {
-                    out.newly_failing.push_back(fmt::format("{}: {}", name, message_of(*one)));
-                    break;
-                }
+            if (runs.failed() > 0)
+                out.newly_failing.push_back(fmt::format("{}: {}", name, message_of(runs.shown())));
         }
     }
     for (const auto& [key, runs] : before)
         if (!now.contains(key)) out.missing.push_back(readable(key));
     std::map<std::string, std::string> scenario_of;  // by run
-    for (const auto& one : old_run.results)
-        scenario_of[run_identity(one.description)] = identity(one.description);
-    for (const auto& one : new_run.missing())
-        if (const auto known = scenario_of.find(one);
+    for (const auto& result : old_run.results)
+        scenario_of[run_identity(result.description)] = identity(result.description);
+    for (const auto& identity_of_run : new_run.missing())
+        if (const auto known = scenario_of.find(identity_of_run);
             known != scenario_of.end() && now.contains(known->second))
-            out.missing.push_back(readable(one));
+            out.missing.push_back(readable(identity_of_run));
     return out;
 }
 
@@ -218,7 +214,7 @@ std::string comparison::text() const {
     const auto add = [&](const char* title, const std::vector<std::string>& lines) {
         if (lines.empty()) return;
         out += fmt::format("{} ({}):\n", title, lines.size());
-        for (const auto& one : lines) out += "  " + printable(one) + "\n";
+        for (const auto& line : lines) out += "  " + printable(line) + "\n";
     };
     add("newly failing", newly_failing);
     add("failing at another step", failing_elsewhere);

@@ -25,13 +25,12 @@ namespace {
 constexpr std::size_t names_shown = 5;
 
 struct input {
-    fs::path where;
+    fs::path path;
     run_record run;
 
     std::string name() const {
-        return run.parts == 1
-                   ? where.string()
-                   : fmt::format("{} (shard {}/{})", where.string(), run.part, run.parts);
+        return run.parts == 1 ? path.string()
+                              : fmt::format("{} (shard {}/{})", path.string(), run.part, run.parts);
     }
 };
 
@@ -50,9 +49,9 @@ auto usual(const std::vector<input>& all, Value&& value) {
     using type = std::decay_t<decltype(value(all.front()))>;
     std::map<type, std::size_t> count;
     const input* best = nullptr;
-    for (const auto& one : all) ++count[value(one)];
-    for (const auto& one : all)
-        if (best == nullptr || count[value(one)] > count[value(*best)]) best = &one;
+    for (const auto& record : all) ++count[value(record)];
+    for (const auto& record : all)
+        if (best == nullptr || count[value(record)] > count[value(*best)]) best = &record;
     return value(*best);
 }
 
@@ -82,16 +81,16 @@ run_record combined(std::vector<run_record> attempts) {
     auto run = std::move(attempts.back());
     attempts.pop_back();
     std::set<std::string> known;
-    for (const auto& one : run.results) known.insert(run_identity(one.description));
+    for (const auto& result : run.results) known.insert(run_identity(result.description));
     for (auto& older : attempts | std::views::reverse)
-        for (auto& one : older.results)
-            if (known.insert(run_identity(one.description)).second)
-                run.results.push_back(std::move(one));
+        for (auto& result : older.results)
+            if (known.insert(run_identity(result.description)).second)
+                run.results.push_back(std::move(result));
     return run;
 }
 
 merger::merger(const std::vector<std::vector<fs::path>>& shards) {
-    for (const auto& one : shards) read(one);
+    for (const auto& attempts : shards) read(attempts);
     if (all_.empty())
         throw file_error(out_.problems.empty() ? "there is no record to merge"
                                                : out_.problems.front());
@@ -99,7 +98,7 @@ merger::merger(const std::vector<std::vector<fs::path>>& shards) {
     drop_other_options();
     drop_other_lists();
     drop_other_boards();
-    std::ranges::stable_sort(all_, {}, [](const input& one) { return one.run.started; });
+    std::ranges::stable_sort(all_, {}, [](const input& record) { return record.run.started; });
     add_shards();
     add_results();
     name_missing();
@@ -108,16 +107,16 @@ merger::merger(const std::vector<std::vector<fs::path>>& shards) {
 void merger::read(const std::vector<fs::path>& attempts) {
     std::vector<run_record> runs;
     std::vector<std::string> unreadable;
-    for (const auto& where : attempts) try {
-            runs.push_back(read_run(where));
+    for (const auto& path : attempts) try {
+            runs.push_back(read_run(path));
         } catch (const file_error& why) {
             unreadable.emplace_back(why.what());
         }
     auto& problems = out_.problems;
     if (runs.empty())
         return void(problems.insert(problems.end(), unreadable.begin(), unreadable.end()));
-    for (const auto& one : runs)
-        problems.insert(problems.end(), one.problems.begin(), one.problems.end());
+    for (const auto& attempt : runs)
+        problems.insert(problems.end(), attempt.problems.begin(), attempt.problems.end());
     all_.push_back({attempts.back(), combined(std::move(runs))});
     const auto& run = all_.back().run;
     if (!run.complete)
@@ -128,30 +127,31 @@ void merger::read(const std::vector<fs::path>& attempts) {
 /// Removes the inputs for which `why_not` returns a reason, and reports each.
 template <typename Keep>
 void merger::keep_only(Keep&& why_not) {
-    std::erase_if(all_, [&](const input& one) {
-        const std::string why = why_not(one);
-        if (!why.empty()) out_.problems.push_back(fmt::format("{}: left out: {}", one.name(), why));
+    std::erase_if(all_, [&](const input& record) {
+        const std::string why = why_not(record);
+        if (!why.empty())
+            out_.problems.push_back(fmt::format("{}: left out: {}", record.name(), why));
         return !why.empty();
     });
 }
 
 void merger::drop_other_builds() {
-    const auto build = usual(all_, [](const input& one) { return one.run.build; });
-    keep_only([&](const input& one) {
-        return one.run.build == build
+    const auto build = usual(all_, [](const input& record) { return record.run.build; });
+    keep_only([&](const input& record) {
+        return record.run.build == build
                    ? ""
-                   : fmt::format("its build is {}, not {}", one.run.build, build);
+                   : fmt::format("its build is {}, not {}", record.run.build, build);
     });
     out_.run.build = build;
 }
 
 void merger::drop_other_options() {
-    const auto options = usual(all_, [](const input& one) { return one.run.options; });
+    const auto options = usual(all_, [](const input& record) { return record.run.options; });
     const auto text = [](const std::string& words) { return words.empty() ? " none" : words; };
-    keep_only([&](const input& one) {
-        return one.run.options == options
-                   ? ""
-                   : fmt::format("its options are{}, not{}", text(one.run.options), text(options));
+    keep_only([&](const input& record) {
+        return record.run.options == options ? ""
+                                             : fmt::format("its options are{}, not{}",
+                                                           text(record.run.options), text(options));
     });
     out_.run.options = options;
 }
@@ -159,16 +159,17 @@ void merger::drop_other_options() {
 /// Removes shards of another list of scenarios. Runs that are not shards may have any list.
 void merger::drop_other_lists() {
     std::vector<input> shards;
-    for (const auto& one : all_)
-        if (one.run.parts > 1)
-            shards.push_back({one.where, {.parts = one.run.parts, .whole = one.run.whole}});
+    for (const auto& record : all_)
+        if (record.run.parts > 1)
+            shards.push_back({record.path, {.parts = record.run.parts, .whole = record.run.whole}});
     if (shards.empty()) return;
-    const auto list =
-        usual(shards, [](const input& one) { return std::pair(one.run.parts, one.run.whole); });
-    keep_only([&](const input& one) -> std::string {
-        if (one.run.parts == 1 || std::pair(one.run.parts, one.run.whole) == list) return "";
-        if (one.run.parts != list.first)
-            return fmt::format("it is one of {} shards, not of {}", one.run.parts, list.first);
+    const auto list = usual(
+        shards, [](const input& record) { return std::pair(record.run.parts, record.run.whole); });
+    keep_only([&](const input& record) -> std::string {
+        if (record.run.parts == 1 || std::pair(record.run.parts, record.run.whole) == list)
+            return "";
+        if (record.run.parts != list.first)
+            return fmt::format("it is one of {} shards, not of {}", record.run.parts, list.first);
         return "it is a shard of another list of scenarios";
     });
 }
@@ -177,26 +178,26 @@ void merger::drop_other_lists() {
 void merger::drop_other_boards() {
     std::map<std::string, std::string> digests;  // by board
     std::set<std::string> boards;
-    for (const auto& one : all_)
-        for (const auto& [board, about] : one.run.boards) boards.insert(board);
+    for (const auto& record : all_)
+        for (const auto& [board, about] : record.run.boards) boards.insert(board);
     for (const auto& board : boards) {
-        std::vector<input> with;
-        for (const auto& one : all_)
-            if (one.run.boards.contains(board))
-                with.push_back(
-                    {one.where, {.boards = {{board, {one.run.boards.at(board).digest, ""}}}}});
+        std::vector<input> users;
+        for (const auto& record : all_)
+            if (record.run.boards.contains(board))
+                users.push_back(
+                    {record.path, {.boards = {{board, {record.run.boards.at(board).digest, ""}}}}});
         digests[board] =
-            usual(with, [&](const input& one) { return one.run.boards.at(board).digest; });
+            usual(users, [&](const input& record) { return record.run.boards.at(board).digest; });
     }
-    for (auto& one : all_)
-        std::erase_if(one.run.boards, [&](const auto& each) {
+    for (auto& record : all_)
+        std::erase_if(record.run.boards, [&](const auto& each) {
             const auto& [board, about] = each;
             if (about.digest == digests.at(board)) return false;
             const auto count = std::erase_if(
-                one.run.results, [&](const auto& result) { return result.board_key == board; });
+                record.run.results, [&](const auto& result) { return result.board_key == board; });
             out_.problems.push_back(fmt::format(
                 "{}: left out: {} results on board '{}', which has the digest {}, not {}",
-                one.name(), count, board, about.digest, digests.at(board)));
+                record.name(), count, board, about.digest, digests.at(board)));
             return true;
         });
 }
@@ -208,23 +209,23 @@ void merger::add_shards() {
     merged_coverage coverage;
     unsigned shards = 1;
     run.started = all_.front().run.started;
-    for (const auto& one : all_) {
-        run.started = std::min(run.started, one.run.started);
-        run.wall_s = std::max(run.wall_s, one.run.wall_s);
-        run.boards.insert(one.run.boards.begin(), one.run.boards.end());
-        machines.insert(one.run.machine);
-        for (const auto& identity : one.run.whole)
+    for (const auto& record : all_) {
+        run.started = std::min(run.started, record.run.started);
+        run.wall_s = std::max(run.wall_s, record.run.wall_s);
+        run.boards.insert(record.run.boards.begin(), record.run.boards.end());
+        machines.insert(record.run.machine);
+        for (const auto& identity : record.run.whole)
             if (listed.insert(identity).second) run.whole.push_back(identity);
         try {
-            coverage.add(one.run.coverage, one.name());
+            coverage.add(record.run.coverage, record.name());
         } catch (const file_error& why) {
             out_.problems.emplace_back(why.what());
         }
-        run.notes.insert(run.notes.end(), one.run.notes.begin(), one.run.notes.end());
-        if (one.run.parts == 1) continue;
-        shards = one.run.parts;
-        if (!parts.insert(one.run.part).second)
-            out_.problems.push_back(fmt::format("{}: this shard is there twice", one.name()));
+        run.notes.insert(run.notes.end(), record.run.notes.begin(), record.run.notes.end());
+        if (record.run.parts == 1) continue;
+        shards = record.run.parts;
+        if (!parts.insert(record.run.part).second)
+            out_.problems.push_back(fmt::format("{}: this shard is there twice", record.name()));
     }
     std::vector<unsigned> absent;
     for (unsigned part = 1; shards > 1 && part <= shards; ++part)
@@ -242,18 +243,18 @@ void merger::add_results() {
     for (std::size_t i = 0; i < run.whole.size(); ++i) place.emplace(run.whole[i], i);
     std::unordered_map<std::string, std::size_t> known;  // in run.results
     std::vector<std::string> replaced;
-    for (auto& one : all_)
-        for (auto& r : one.run.results) {
+    for (auto& record : all_)
+        for (auto& r : record.run.results) {
             const auto identity = run_identity(r.description);
             const auto listed = place.find(identity);
             r.number = listed == place.end() ? run.whole.size() : listed->second;
-            const auto [at, fresh] = known.emplace(identity, run.results.size());
+            const auto [found, fresh] = known.emplace(identity, run.results.size());
             if (fresh) {
                 run.results.push_back(std::move(r));
                 continue;
             }
             replaced.push_back(readable(identity));
-            run.results[at->second] = std::move(r);
+            run.results[found->second] = std::move(r);
         }
     std::ranges::stable_sort(run.results, {}, &result::number);
     if (!replaced.empty())
@@ -263,7 +264,7 @@ void merger::add_results() {
 
 void merger::name_missing() {
     std::vector<std::string> names;
-    for (const auto& one : out_.run.missing()) names.push_back(readable(one));
+    for (const auto& identity : out_.run.missing()) names.push_back(readable(identity));
     if (!names.empty()) out_.problems.push_back(fmt::format("not run: {}", some_of(names)));
 }
 
@@ -279,9 +280,9 @@ merged merge(const std::vector<std::vector<fs::path>>& shards) {
     return merger(shards).take();
 }
 
-merged merge(const std::vector<fs::path>& from) {
+merged merge(const std::vector<fs::path>& folders) {
     std::vector<std::vector<fs::path>> shards;
-    for (const auto& one : from) shards.push_back({one});
+    for (const auto& folder : folders) shards.push_back({folder});
     return merge(shards);
 }
 

@@ -22,7 +22,7 @@ struct merged {
 /// another digest. Of several results of the same run, that of the record that began last is kept;
 /// of records that began in the same second, that of the last in the list. \throws file_error when
 /// no record can be read
-merged merge(const std::vector<std::filesystem::path>& from);
+merged merge(const std::vector<std::filesystem::path>& folders);
 
 /// The same for shards that may have run several times: the records of each, oldest first. Of two
 /// results in records of one shard, the newer one is kept.

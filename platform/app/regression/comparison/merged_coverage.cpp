@@ -39,7 +39,7 @@ std::optional<int> line_number(std::string_view text) {
 
 /// Adds one line of a tracefile. Returns whether the format is correct. Sums are ignored, since
 /// text() computes them.
-bool merged_coverage::add_line(source_coverage& to, std::string_view line) {
+bool merged_coverage::add_line(source_coverage& source, std::string_view line) {
     const auto colon = line.find(':');
     if (colon == line.npos) return false;
     const auto key = line.substr(0, colon);
@@ -50,18 +50,18 @@ bool merged_coverage::add_line(source_coverage& to, std::string_view line) {
     const auto first = line_number(parts[0]);
     if (!first) return false;
     if (key == "FN" && parts.size() == 2) {
-        to.functions.emplace(*first, parts[1]);
+        source.functions.emplace(*first, parts[1]);
     } else if (key == "FNDA" && parts.size() == 2) {
         // Follows from the lines of the function.
     } else if (key == "DA" && parts.size() == 2 && line_number(parts[1])) {
-        to.lines[*first] |= *line_number(parts[1]) > 0;
+        source.lines[*first] |= *line_number(parts[1]) > 0;
     } else if (key == "BRDA" && parts.size() == 4 && line_number(parts[1]) &&
                line_number(parts[2]) && (parts[3] == "-" || line_number(parts[3]))) {
         const int mark = parts[3] == "-" ? -1 : *line_number(parts[3]) > 0;
-        const std::tuple which{*first, static_cast<unsigned>(*line_number(parts[1])),
-                               static_cast<unsigned>(*line_number(parts[2]))};
-        const auto [at, fresh] = to.branches.try_emplace(which, mark);
-        at->second = std::max(at->second, mark);
+        const std::tuple branch{*first, static_cast<unsigned>(*line_number(parts[1])),
+                                static_cast<unsigned>(*line_number(parts[2]))};
+        const auto [known, fresh] = source.branches.try_emplace(branch, mark);
+        known->second = std::max(known->second, mark);
     } else {
         return false;
     }
@@ -69,17 +69,17 @@ bool merged_coverage::add_line(source_coverage& to, std::string_view line) {
 }
 
 void merged_coverage::add(std::string_view text, const std::string& place) {
-    source_coverage* in = nullptr;
+    source_coverage* source = nullptr;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         const auto line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line == "TN:" || line.empty()) continue;
         if (line.starts_with("SF:")) {
-            in = &sources_[std::string(line.substr(3))];
+            source = &sources_[std::string(line.substr(3))];
         } else if (line == "end_of_record") {
-            in = nullptr;
-        } else if (in == nullptr || !add_line(*in, line)) {
+            source = nullptr;
+        } else if (source == nullptr || !add_line(*source, line)) {
             throw file_error(
                 fmt::format("{}: coverage, line {}: not a line of a tracefile", place, number));
         }
@@ -88,7 +88,7 @@ void merged_coverage::add(std::string_view text, const std::string& place) {
 
 std::string merged_coverage::text() const {
     std::string out;
-    for (const auto& [file, one] : sources_) out += to_tracefile(file, one);
+    for (const auto& [file, source] : sources_) out += to_tracefile(file, source);
     return out;
 }
 

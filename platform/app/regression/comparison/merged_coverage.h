@@ -18,7 +18,7 @@ public:
     std::string text() const;
 
 private:
-    static bool add_line(source_coverage& to, std::string_view line);
+    static bool add_line(source_coverage& source, std::string_view line);
 
     std::map<std::string, source_coverage> sources_;
 };

@@ -32,25 +32,25 @@ struct group {
 class shards {
 public:
     shards(std::size_t count, std::size_t scenarios)
-        : seconds_(count), members_(count), of_(scenarios) {}
+        : seconds_(count), members_(count), shard_of_(scenarios) {}
 
     double seconds(std::size_t shard) const { return seconds_[shard]; }
     std::size_t count() const { return seconds_.size(); }
     bool has(std::size_t shard, std::size_t group) const { return members_[shard].contains(group); }
-    /// Additional seconds of `shard` if it gets the scenario `one`.
-    double cost(std::size_t shard, const work& one, double beginning_s) const {
-        return one.seconds + (has(shard, one.group) ? 0 : beginning_s);
+    /// Additional seconds of `shard` if it gets `member`.
+    double cost(std::size_t shard, const work& member, double beginning_s) const {
+        return member.seconds + (has(shard, member.group) ? 0 : beginning_s);
     }
-    void add(std::size_t shard, const work& one, double beginning_s) {
-        seconds_[shard] += cost(shard, one, beginning_s);
-        ++members_[shard][one.group];
-        of_[one.number] = shard;
+    void add(std::size_t shard, const work& member, double beginning_s) {
+        seconds_[shard] += cost(shard, member, beginning_s);
+        ++members_[shard][member.group];
+        shard_of_[member.number] = shard;
     }
-    void remove(const work& one, double beginning_s) {
-        const auto shard = of_[one.number];
-        seconds_[shard] -= one.seconds;
-        if (--members_[shard][one.group] > 0) return;
-        members_[shard].erase(one.group);
+    void remove(const work& member, double beginning_s) {
+        const auto shard = shard_of_[member.number];
+        seconds_[shard] -= member.seconds;
+        if (--members_[shard][member.group] > 0) return;
+        members_[shard].erase(member.group);
         seconds_[shard] -= beginning_s;
     }
     std::size_t shortest() const { return index(std::ranges::min_element(seconds_)); }
@@ -63,18 +63,18 @@ public:
         all.pop_back();
         return all;
     }
-    std::size_t of(const work& one) const { return of_[one.number]; }
-    const std::vector<std::size_t>& assignment() const { return of_; }
+    std::size_t shard_of(const work& member) const { return shard_of_[member.number]; }
+    const std::vector<std::size_t>& assignment() const { return shard_of_; }
 
 private:
-    std::size_t index(std::vector<double>::const_iterator at) const {
-        return static_cast<std::size_t>(at - seconds_.begin());
+    std::size_t index(std::vector<double>::const_iterator found) const {
+        return static_cast<std::size_t>(found - seconds_.begin());
     }
 
     std::vector<double> seconds_;
     // Per shard: number of scenarios by group.
     std::vector<std::map<std::size_t, std::size_t>> members_;
-    std::vector<std::size_t> of_;
+    std::vector<std::size_t> shard_of_;
 };
 
 std::vector<group> groups_of(const durations& known, std::span<const scenario::scenario> all) {
@@ -83,52 +83,54 @@ std::vector<group> groups_of(const durations& known, std::span<const scenario::s
     std::vector<group> groups;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto time = known.find(all[i]).value_or(median);
-        const auto [at, fresh] = places.emplace(all[i].beginning, groups.size());
+        const auto [found, fresh] = places.emplace(all[i].beginning, groups.size());
         if (fresh) groups.emplace_back();
-        auto& one = groups[at->second];
-        one.beginning_s = std::max(one.beginning_s, time.beginning_s);
+        auto& group = groups[found->second];
+        group.beginning_s = std::max(group.beginning_s, time.beginning_s);
         // Scenarios that take no measurable time are distributed too.
         const auto seconds = std::max(time.own_s, 1e-3);
-        one.own_s += seconds;
-        one.members.push_back({i, at->second, seconds});
+        group.own_s += seconds;
+        group.members.push_back({i, found->second, seconds});
     }
-    for (auto& one : groups) std::ranges::stable_sort(one.members, std::greater{}, &work::seconds);
+    for (auto& group : groups)
+        std::ranges::stable_sort(group.members, std::greater{}, &work::seconds);
     return groups;
 }
 
 /// Puts the whole group into the shortest shard, if that shard then takes at most `limit`.
 /// Otherwise distributes its scenarios: to the shortest shard that has the group already and stays
 /// within `limit`, else to the shortest shard.
-void place(const group& one, double limit, shards& to) {
-    if (const auto shortest = to.shortest(); to.seconds(shortest) + one.all() <= limit) {
-        for (const auto& member : one.members) to.add(shortest, member, one.beginning_s);
+void place(const group& placed, double limit, shards& all) {
+    if (const auto shortest = all.shortest(); all.seconds(shortest) + placed.all() <= limit) {
+        for (const auto& member : placed.members) all.add(shortest, member, placed.beginning_s);
         return;
     }
-    for (const auto& member : one.members) {
+    for (const auto& member : placed.members) {
         std::optional<std::size_t> best;
-        for (std::size_t shard = 0; one.members.size() > 1 && shard < to.count(); ++shard) {
-            const bool stays = to.has(shard, member.group);
-            const auto end = to.seconds(shard) + to.cost(shard, member, one.beginning_s);
+        for (std::size_t shard = 0; placed.members.size() > 1 && shard < all.count(); ++shard) {
+            const bool stays = all.has(shard, member.group);
+            const auto end = all.seconds(shard) + all.cost(shard, member, placed.beginning_s);
             if (!stays || end > limit) continue;
-            if (!best || to.seconds(shard) < to.seconds(*best)) best = shard;
+            if (!best || all.seconds(shard) < all.seconds(*best)) best = shard;
         }
-        to.add(best.value_or(to.shortest()), member, one.beginning_s);
+        all.add(best.value_or(all.shortest()), member, placed.beginning_s);
     }
 }
 
-/// The scenario of `from` whose move to `to` gives the smallest maximum of the two shards; null
-/// when no move improves it.
-const work* best_move(const std::vector<group>& groups, const shards& all, std::size_t from,
-                      std::size_t to) {
+/// The scenario of `source` whose move to `destination` gives the smallest maximum of the two
+/// shards; null when no move improves it.
+const work* best_move(const std::vector<group>& groups, const shards& all, std::size_t source,
+                      std::size_t destination) {
     const work* best = nullptr;
-    auto best_end = all.seconds(from) - 1e-9;
+    auto best_end = all.seconds(source) - 1e-9;
     for (const auto& group : groups) {
-        if (!all.has(from, group.members.front().group)) continue;
-        for (const auto& one : group.members) {
-            if (all.of(one) != from) continue;
-            const auto end = std::max(all.seconds(to) + all.cost(to, one, group.beginning_s),
-                                      all.seconds(from) - one.seconds);
-            if (end < best_end) best = &one, best_end = end;
+        if (!all.has(source, group.members.front().group)) continue;
+        for (const auto& member : group.members) {
+            if (all.shard_of(member) != source) continue;
+            const auto end = std::max(
+                all.seconds(destination) + all.cost(destination, member, group.beginning_s),
+                all.seconds(source) - member.seconds);
+            if (end < best_end) best = &member, best_end = end;
         }
     }
     return best;
@@ -139,23 +141,23 @@ void even_out(const std::vector<group>& groups, shards& all) {
     const auto scenarios = all.assignment().size();
     auto steps = std::min(4 * scenarios, 20'000'000 / std::max<std::size_t>(scenarios, 1));
     for (; steps > 0; --steps) {
-        const auto to = all.shortest();
+        const auto shortest = all.shortest();
         const work* best = nullptr;
-        for (const auto from : all.by_time())
-            if (best = best_move(groups, all, from, to); best != nullptr) break;
+        for (const auto longer : all.by_time())
+            if (best = best_move(groups, all, longer, shortest); best != nullptr) break;
         if (best == nullptr) return;
         const auto beginning = groups[best->group].beginning_s;
         all.remove(*best, beginning);
-        all.add(to, *best, beginning);
+        all.add(shortest, *best, beginning);
     }
 }
 
 /// Compares the longest shards; if they are equal (as with one dominant scenario), the shortest
 /// shards.
-bool is_better(const shards& one, const shards& other) {
-    const auto end = one.seconds(one.longest()), other_end = other.seconds(other.longest());
+bool is_better(const shards& tried, const shards& other) {
+    const auto end = tried.seconds(tried.longest()), other_end = other.seconds(other.longest());
     if (std::abs(end - other_end) > 1e-3 * other_end) return end < other_end;
-    return one.seconds(one.shortest()) > other.seconds(other.shortest());
+    return tried.seconds(tried.shortest()) > other.seconds(other.shortest());
 }
 
 }  // namespace
@@ -165,9 +167,9 @@ std::vector<unsigned> divide_by_durations(const durations& known,
     const auto groups = groups_of(known, all);
     std::vector<const group*> longest_first;
     double total = 0;
-    for (const auto& one : groups) {
-        longest_first.push_back(&one);
-        total += one.all();
+    for (const auto& group : groups) {
+        longest_first.push_back(&group);
+        total += group.all();
     }
     std::ranges::stable_sort(longest_first, std::greater{}, [](const auto* g) { return g->all(); });
     // No shard can be shorter than total / count. A higher limit keeps more groups whole, a lower
@@ -176,7 +178,7 @@ std::vector<unsigned> divide_by_durations(const durations& known,
     std::optional<shards> best;
     for (const auto factor : limits) {
         shards tried(count, all.size());
-        for (const auto* one : longest_first) place(*one, factor * total / count, tried);
+        for (const auto* group : longest_first) place(*group, factor * total / count, tried);
         even_out(groups, tried);
         if (!best || is_better(tried, *best)) best = std::move(tried);
     }

@@ -25,9 +25,9 @@ constexpr file_format durations_format{
     .key = "trnvp durations", .content = "durations", .version = 1};
 constexpr double max_seconds = 1e7;
 
-double seconds(const fields& from, std::string_view key) {
-    const auto value = from.real(key);
-    if (value < 0 || value > max_seconds) from.refuse(key, "not a duration in seconds");
+double seconds(const fields& entry, std::string_view key) {
+    const auto value = entry.real(key);
+    if (value < 0 || value > max_seconds) entry.refuse(key, "not a duration in seconds");
     return value;
 }
 
@@ -51,10 +51,10 @@ durations durations::read(const fs::path& file) {
     const auto value = read_versioned(file, durations_format);
     const fields top(value, name);
     for (const auto& [scenario_file, names] : top.object("scenarios", scenario::max_runs).items()) {
-        const fields in(top.at("scenarios").object(scenario_file, scenario::max_runs),
-                        fmt::format("{}: '{}'", name, scenario_file));
+        const fields file_entries(top.at("scenarios").object(scenario_file, scenario::max_runs),
+                                  fmt::format("{}: '{}'", name, scenario_file));
         for (const auto& [scenario_name, times] : names.items()) {
-            const auto entry = in.at(scenario_name);
+            const auto entry = file_entries.at(scenario_name);
             all.entries_[scenario_file + '\t' + scenario_name] = {seconds(entry, "beginning_s"),
                                                                   seconds(entry, "own_s")};
         }
@@ -62,13 +62,13 @@ durations durations::read(const fs::path& file) {
     return all;
 }
 
-durations durations::of(const run_record& run) {
+durations durations::measured_in(const run_record& run) {
     std::map<std::string, std::pair<entry, double>> sums;
-    for (const auto& one : run.results) {
-        if (!one.passed()) continue;
-        auto& [sum, count] = sums[identity(one.description)];
-        sum.beginning_s += one.how.beginning_s;
-        sum.own_s += one.how.own_s;
+    for (const auto& result : run.results) {
+        if (!result.passed()) continue;
+        auto& [sum, count] = sums[identity(result.description)];
+        sum.beginning_s += result.outcome.beginning_s;
+        sum.own_s += result.outcome.own_s;
         ++count;
     }
     durations all;
@@ -80,8 +80,8 @@ durations durations::of(const run_record& run) {
 
 void durations::merge(const durations& other) {
     for (const auto& [name, measured] : other.entries_) {
-        const auto [at, fresh] = entries_.emplace(name, measured);
-        auto& known = at->second;
+        const auto [found, fresh] = entries_.emplace(name, measured);
+        auto& known = found->second;
         if (!fresh)
             known = {(known.beginning_s + measured.beginning_s) / 2,
                      (known.own_s + measured.own_s) / 2};
@@ -96,9 +96,9 @@ std::optional<durations::entry> durations::find(const scenario::description& run
 std::optional<durations::entry> durations::median() const {
     if (entries_.empty()) return std::nullopt;
     std::vector<double> beginnings, own;
-    for (const auto& [name, one] : entries_) {
-        beginnings.push_back(one.beginning_s);
-        own.push_back(one.own_s);
+    for (const auto& [name, duration] : entries_) {
+        beginnings.push_back(duration.beginning_s);
+        own.push_back(duration.own_s);
     }
     return entry{middle(std::move(beginnings)), middle(std::move(own))};
 }
@@ -106,11 +106,11 @@ std::optional<durations::entry> durations::median() const {
 /// One line per scenario, sorted by name, so that a diff shows single scenarios.
 std::string durations::text() const {
     std::map<std::string, std::vector<std::string>> files;
-    for (const auto& [name, one] : entries_) {
+    for (const auto& [name, duration] : entries_) {
         const auto tab = name.find('\t');
         files[name.substr(0, tab)].push_back(fmt::format(
             "   {}: {{\"beginning_s\": {}, \"own_s\": {}}}", line_of(name.substr(tab + 1)),
-            rounded(one.beginning_s), rounded(one.own_s)));
+            rounded(duration.beginning_s), rounded(duration.own_s)));
     }
     std::string out =
         fmt::format("{{\n \"trnvp durations\": {},\n \"scenarios\": {{", durations_format.version);
@@ -126,7 +126,7 @@ std::string durations::text() const {
 
 void update_durations(const fs::path& file, const run_record& run) {
     auto all = durations::read(file);
-    all.merge(durations::of(run));
+    all.merge(durations::measured_in(run));
     write_report(file, all.text());
 }
 

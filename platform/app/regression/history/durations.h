@@ -24,7 +24,7 @@ public:
     /// line
     static durations read(const std::filesystem::path& file);
     /// Durations of a run. Includes passed scenarios only, since failed ones end early or late.
-    static durations of(const run_record& run);
+    static durations measured_in(const run_record& run);
 
     /// Adds `other`; a scenario that both have gets the average.
     void merge(const durations& other);

@@ -32,10 +32,10 @@ struct sum {
     std::size_t count = 0;
     std::string unit;
 
-    void add(const scenario::figure& one) {
-        total += one.value;
+    void add(const scenario::figure& measured) {
+        total += measured.value;
         ++count;
-        unit = one.unit;
+        unit = measured.unit;
     }
     std::optional<double> mean() const {
         if (count == 0) return std::nullopt;
@@ -53,11 +53,11 @@ bool is_like(const std::string& pattern, const std::string& text) {
 std::map<scenario_and_figure, sum> figures_of(const run_record& run, const std::string& figures,
                                               const std::string& scenarios) {
     std::map<scenario_and_figure, sum> found;
-    for (const auto& one : run.results)
-        for (const auto& f : one.how.figures)
+    for (const auto& result : run.results)
+        for (const auto& f : result.outcome.figures)
             if (is_like(figures, f.name) &&
-                is_like(scenarios, scenario::title_of_all_runs(one.description)))
-                found[{identity(one.description), f.name}].add(f);
+                is_like(scenarios, scenario::title_of_all_runs(result.description)))
+                found[{identity(result.description), f.name}].add(f);
     return found;
 }
 
@@ -65,11 +65,11 @@ std::map<scenario_and_figure, sum> figures_of(const run_record& run, const std::
                               const std::string& scenarios) {
     std::set<std::string> names, titles;
     for (const auto& run : runs)
-        for (const auto& one : run.results)
-            for (const auto& f : one.how.figures) {
+        for (const auto& result : run.results)
+            for (const auto& f : result.outcome.figures) {
                 names.insert(f.name);
                 if (is_like(figures, f.name))
-                    titles.insert(scenario::title_of_all_runs(one.description));
+                    titles.insert(scenario::title_of_all_runs(result.description));
             }
     if (names.empty()) throw std::invalid_argument("these runs have no figures");
     const auto known = [](const std::set<std::string>& all, const std::string& wrong) {
@@ -93,16 +93,16 @@ public:
         known_ = true;
     }
 
-    void follow(figure_trend::point& at) {
-        if (!at.value) return;
-        if (!known_) move_to(*at.value);
-        at.low = low_;
-        at.high = high_;
-        const bool outside = *at.value < low_ || *at.value > high_;
+    void follow(figure_trend::point& point) {
+        if (!point.value) return;
+        if (!known_) move_to(*point.value);
+        point.low = low_;
+        point.high = high_;
+        const bool outside = *point.value < low_ || *point.value > high_;
         const bool was_outside = std::exchange(outside_, outside);
-        at.left = outside && !was_outside;
+        point.left = outside && !was_outside;
         if (!outside || band_.min || band_.max) return;
-        move_to(*at.value);
+        move_to(*point.value);
         outside_ = false;
     }
 
@@ -119,10 +119,10 @@ private:
     bool known_ = false, outside_ = false;
 };
 
-std::string band_text(const figure_trend::point& at) {
-    if (std::isinf(at.low)) return fmt::format("at most {:.6g}", at.high);
-    if (std::isinf(at.high)) return fmt::format("at least {:.6g}", at.low);
-    return fmt::format("{:.6g} to {:.6g}", at.low, at.high);
+std::string band_text(const figure_trend::point& point) {
+    if (std::isinf(point.low)) return fmt::format("at most {:.6g}", point.high);
+    if (std::isinf(point.high)) return fmt::format("at least {:.6g}", point.low);
+    return fmt::format("{:.6g} to {:.6g}", point.low, point.high);
 }
 
 }  // namespace
@@ -134,10 +134,10 @@ std::vector<figure_trend> figure_trends(std::span<const run_record> runs,
     std::vector<std::map<scenario_and_figure, sum>> of_runs;
     std::vector<std::set<std::string>> ran;  // identities, by run
     for (const auto& run : runs) {
-        for (const auto& [key, one] : of_runs.emplace_back(figures_of(run, figures, scenarios)))
-            all[key] = {.scenario = key.first, .name = key.second, .unit = one.unit};
+        for (const auto& [key, sum] : of_runs.emplace_back(figures_of(run, figures, scenarios)))
+            all[key] = {.scenario = key.first, .name = key.second, .unit = sum.unit};
         auto& there = ran.emplace_back();
-        for (const auto& one : run.results) there.insert(identity(one.description));
+        for (const auto& result : run.results) there.insert(identity(result.description));
     }
     if (all.empty()) refuse_none(runs, figures, scenarios);
     std::vector<figure_trend> list;
@@ -145,11 +145,11 @@ std::vector<figure_trend> figure_trends(std::span<const run_record> runs,
         band_follower follower(band);
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (!ran[i].contains(key.first)) continue;
-            const auto at = of_runs[i].find(key);
+            const auto measured = of_runs[i].find(key);
             trend.points.push_back(
                 {.started = runs[i].started,
                  .build = runs[i].build,
-                 .value = at == of_runs[i].end() ? std::nullopt : at->second.mean()});
+                 .value = measured == of_runs[i].end() ? std::nullopt : measured->second.mean()});
             follower.follow(trend.points.back());
         }
         list.push_back(std::move(trend));
@@ -163,34 +163,37 @@ std::optional<std::size_t> figure_trend::departure() const {
     return std::nullopt;
 }
 
-/// The last run before `at` that measured the figure; there may be none with bounds.
+/// The last run before `index` that measured the figure; there may be none with bounds.
 static const figure_trend::point* before(const std::vector<figure_trend::point>& points,
-                                         std::size_t at) {
-    while (at-- > 0)
-        if (points[at].value) return &points[at];
+                                         std::size_t index) {
+    while (index-- > 0)
+        if (points[index].value) return &points[index];
     return nullptr;
 }
 
 std::string figure_trend::bisection() const {
-    const auto at = departure();
-    const auto* good = at ? before(points, *at) : nullptr;
+    const auto first_outside = departure();
+    const auto* good = first_outside ? before(points, *first_outside) : nullptr;
     if (good == nullptr) return "";
-    const auto from = commit_of(good->build), to = commit_of(points[*at].build);
-    return from == to ? "" : fmt::format("git bisect start {} {}", to, from);
+    const auto good_commit = commit_of(good->build),
+               bad_commit = commit_of(points[*first_outside].build);
+    return good_commit == bad_commit
+               ? ""
+               : fmt::format("git bisect start {} {}", bad_commit, good_commit);
 }
 
 std::string figure_trend::text() const {
     std::string out = fmt::format("{}: {}{}\n", printable(readable(scenario)), printable(name),
                                   unit.empty() ? "" : fmt::format(" ({})", printable(unit)));
-    for (const auto& one : points)
-        out += fmt::format("  {}  {:<12}  {}{}\n", time_text(one.started),
-                           printable(commit_of(one.build)),
-                           one.value ? fmt::format("{:.6g}", *one.value) : "not measured",
-                           one.left ? fmt::format("  <- left the band, {}", band_text(one)) : "");
-    const auto at = departure();
-    if (!at) return out + "  stays in its band\n";
-    const auto& now = points[*at];
-    const auto* good = before(points, *at);
+    for (const auto& point : points)
+        out += fmt::format(
+            "  {}  {:<12}  {}{}\n", time_text(point.started), printable(commit_of(point.build)),
+            point.value ? fmt::format("{:.6g}", *point.value) : "not measured",
+            point.left ? fmt::format("  <- left the band, {}", band_text(point)) : "");
+    const auto first_outside = departure();
+    if (!first_outside) return out + "  stays in its band\n";
+    const auto& now = points[*first_outside];
+    const auto* good = before(points, *first_outside);
     out += fmt::format("  first run that left the band: {}, commit {}: {:.6g}",
                        time_text(now.started), printable(commit_of(now.build)), *now.value);
     if (good == nullptr) return out + "; no earlier run has the figure\n";
@@ -203,22 +206,25 @@ std::string figure_trend::text() const {
 }
 
 nlohmann::json figure_trend::json() const {
-    const auto of = described_by(scenario);
+    const auto described = described_by(scenario);
     auto all = nlohmann::json::array();
-    for (const auto& one : points) {
-        nlohmann::json entry{{"started", one.started},
-                             {"build", one.build},
-                             {"commit", commit_of(one.build)},
-                             {"value", one.value ? nlohmann::json(*one.value) : nullptr},
-                             {"left_band", one.left}};
-        if (one.left && std::isfinite(one.low)) entry["at_least"] = one.low;
-        if (one.left && std::isfinite(one.high)) entry["at_most"] = one.high;
+    for (const auto& point : points) {
+        nlohmann::json entry{{"started", point.started},
+                             {"build", point.build},
+                             {"commit", commit_of(point.build)},
+                             {"value", point.value ? nlohmann::json(*point.value) : nullptr},
+                             {"left_band", point.left}};
+        if (point.left && std::isfinite(point.low)) entry["at_least"] = point.low;
+        if (point.left && std::isfinite(point.high)) entry["at_most"] = point.high;
         all.push_back(std::move(entry));
     }
-    const auto at = departure();
-    return {{"file", of.file},        {"scenario", of.name},
-            {"figure", name},         {"unit", unit},
-            {"runs", std::move(all)}, {"first_outside", at ? nlohmann::json(*at) : nullptr},
+    const auto first_outside = departure();
+    return {{"file", described.file},
+            {"scenario", described.name},
+            {"figure", name},
+            {"unit", unit},
+            {"runs", std::move(all)},
+            {"first_outside", first_outside ? nlohmann::json(*first_outside) : nullptr},
             {"bisect", bisection()}};
 }
 

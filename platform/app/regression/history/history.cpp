@@ -45,11 +45,11 @@ json entry_of(const std::vector<const result*>& runs) {
     double seconds = 0;
     bool passed = true;
     json figures = json::object(), units = json::object(), failed_seeds = json::array();
-    for (const auto* one : runs) {
-        seconds += one->how.wall_s;
-        passed = passed && one->passed();
-        if (!one->passed()) failed_seeds.push_back(one->description.seed);
-        for (const auto& f : one->how.figures) {
+    for (const auto* run : runs) {
+        seconds += run->outcome.wall_s;
+        passed = passed && run->passed();
+        if (!run->passed()) failed_seeds.push_back(run->description.seed);
+        for (const auto& f : run->outcome.figures) {
             figures[f.name] = f.value;
             units[f.name] = f.unit;
         }
@@ -58,36 +58,36 @@ json entry_of(const std::vector<const result*>& runs) {
     json entry{{"passed", passed}, {"wall_s", seconds}, {"figures", std::move(figures)}};
     if (!units.empty()) entry["units"] = std::move(units);
     if (first.description.campaign) entry["failed_seeds"] = std::move(failed_seeds);
-    if (runs.size() == 1 && first.how.trace_digest != 0) {
-        entry["digest"] = scenario::digest_text(first.how);
+    if (runs.size() == 1 && first.outcome.trace_digest != 0) {
+        entry["digest"] = scenario::digest_text(first.outcome);
         entry["fingerprint"] = first.fingerprint;
     }
     return entry;
 }
 
 past_result result_of(const fields& entry, const fields& run) {
-    past_result one{
+    past_result past{
         .started = static_cast<std::int64_t>(run.number("started", std::uint64_t{1} << 40)),
         .build = run.text("build"),
         .passed = entry.boolean("passed"),
         .wall_s = entry.real("wall_s"),
-        .digest = entry.text_or("digest", ""),
-        .fingerprint = entry.text_or("fingerprint", "")};
+        .digest = entry.text_or_empty("digest"),
+        .fingerprint = entry.text_or_empty("fingerprint")};
     const auto& figures = entry.object("figures", 10'000);
-    const auto at = entry.at("figures");
-    for (const auto& [name, value] : figures.items()) one.figures[name] = at.real(name);
+    const auto values = entry.at("figures");
+    for (const auto& [name, value] : figures.items()) past.figures[name] = values.real(name);
     if (entry.has("units")) {  // newer than the format
-        const auto of = entry.at("units");
+        const auto units = entry.at("units");
         for (const auto& [name, unit] : entry.object("units", 10'000).items())
-            one.units[name] = of.text(name);
+            past.units[name] = units.text(name);
     }
-    one.campaign = entry.has("failed_seeds");
-    if (one.campaign)
+    past.campaign = entry.has("failed_seeds");
+    if (past.campaign)
         for (const auto& seed : entry.list("failed_seeds", scenario::max_runs)) {
             if (!seed.is_number_unsigned()) entry.refuse("failed_seeds", "a seed was expected");
-            one.failed_seeds.push_back(seed.get<std::uint64_t>());
+            past.failed_seeds.push_back(seed.get<std::uint64_t>());
         }
-    return one;
+    return past;
 }
 
 struct past_run {
@@ -104,39 +104,39 @@ past_run read_file_of_history(const fs::path& file) {
         .started = static_cast<std::int64_t>(run.number("started", std::uint64_t{1} << 40)),
         .build = run.text("build"),
         .scenarios = {}};
-    const auto in = run.at("scenarios");
+    const auto scenarios = run.at("scenarios");
     for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
-        read.scenarios[scenario] = result_of(in.at(scenario), run);
+        read.scenarios[scenario] = result_of(scenarios.at(scenario), run);
     if (run.has("not_run")) read.not_run = run.texts("not_run", scenario::max_runs);
     return read;
 }
 
 /// A result of a past run of a scenario; of a campaign, with this seed.
 result past_result_of(const std::string& scenario, const past_result& past, const fs::path& file) {
-    result one;
-    one.description = described_by(scenario);
-    one.fingerprint = past.fingerprint;
-    auto& how = one.how;
-    how.result =
+    result past_run_result;
+    past_run_result.description = described_by(scenario);
+    past_run_result.fingerprint = past.fingerprint;
+    auto& outcome = past_run_result.outcome;
+    outcome.result =
         past.passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
-    how.wall_s = past.wall_s;
+    outcome.wall_s = past.wall_s;
     if (!past.passed)
-        how.message = fmt::format("failed; the history {} has no messages", file.string());
+        outcome.message = fmt::format("failed; the history {} has no messages", file.string());
     if (past.digest.find_first_not_of("0123456789abcdef") == past.digest.npos &&
         past.digest.size() == 16)
-        how.trace_digest = std::stoull(past.digest, nullptr, 16);
+        outcome.trace_digest = std::stoull(past.digest, nullptr, 16);
     for (const auto& [name, figure] : past.figures) {
         const auto unit = past.units.find(name);
-        how.figures.push_back({name, figure, unit == past.units.end() ? "" : unit->second});
+        outcome.figures.push_back({name, figure, unit == past.units.end() ? "" : unit->second});
     }
-    return one;
+    return past_run_result;
 }
 
-result with_seed(result one, std::uint64_t seed) {
-    one.description.seed = seed;
-    one.description.campaign = true;
-    one.description.name += fmt::format(" seed {}", seed);
-    return one;
+result with_seed(result past, std::uint64_t seed) {
+    past.description.seed = seed;
+    past.description.campaign = true;
+    past.description.name += fmt::format(" seed {}", seed);
+    return past;
 }
 
 /// Makes an empty file of this name and a number that no other run has, and of the ending .json.
@@ -174,10 +174,11 @@ std::vector<fs::path> history_files(const fs::path& folder, std::size_t limit) {
 run_record read_past_run(const fs::path& file) {
     const auto past = read_file_of_history(file);
     run_record run{.build = past.build, .started = past.started, .whole = past.not_run};
-    for (const auto& [scenario, one] : past.scenarios) {
-        const auto known = past_result_of(scenario, one, file);
-        if (one.failed_seeds.empty()) run.results.push_back(known);
-        for (const auto seed : one.failed_seeds) run.results.push_back(with_seed(known, seed));
+    for (const auto& [scenario, past_result] : past.scenarios) {
+        const auto known = past_result_of(scenario, past_result, file);
+        if (past_result.failed_seeds.empty()) run.results.push_back(known);
+        for (const auto seed : past_result.failed_seeds)
+            run.results.push_back(with_seed(known, seed));
     }
     for (std::size_t i = 0; i < run.results.size(); ++i) run.results[i].number = i;
     return run;
@@ -186,8 +187,8 @@ run_record read_past_run(const fs::path& file) {
 history history::read(const fs::path& folder) {
     history all;
     for (const auto& file : history_files(folder, max_runs)) try {
-            for (auto& [scenario, one] : read_file_of_history(file).scenarios)
-                all.scenarios_[scenario].push_back(std::move(one));
+            for (auto& [scenario, past_result] : read_file_of_history(file).scenarios)
+                all.scenarios_[scenario].push_back(std::move(past_result));
         } catch (const file_error& why) {
             all.problems_.emplace_back(why.what());
         }
@@ -199,7 +200,7 @@ void history::add(const fs::path& folder, const run_record& run) {
     fs::create_directories(folder, refused);
     if (refused) throw file_error(fmt::format("{}: {}", folder.string(), refused.message()));
     std::map<std::string, std::vector<const result*>> runs;
-    for (const auto& one : run.results) runs[identity(one.description)].push_back(&one);
+    for (const auto& result : run.results) runs[identity(result.description)].push_back(&result);
     json scenarios = json::object();
     for (const auto& [scenario, all] : runs) scenarios[scenario] = entry_of(all);
     json text{{"trnvp history", history_format.version},
@@ -219,7 +220,7 @@ void history::add(const fs::path& folder, const run_record& run) {
     }
 }
 
-const std::vector<past_result>& history::of(const std::string& scenario) const {
+const std::vector<past_result>& history::runs_of(const std::string& scenario) const {
     static const std::vector<past_result> none;
     const auto found = scenarios_.find(scenario);
     return found == scenarios_.end() ? none : found->second;
@@ -227,8 +228,9 @@ const std::vector<past_result>& history::of(const std::string& scenario) const {
 
 bool history::flaky(const std::string& scenario) const {
     std::map<std::tuple<std::string, std::string, std::string>, std::set<bool>> ends;
-    for (const auto& one : of(scenario))
-        if (!one.digest.empty()) ends[{one.build, one.fingerprint, one.digest}].insert(one.passed);
+    for (const auto& past : runs_of(scenario))
+        if (!past.digest.empty())
+            ends[{past.build, past.fingerprint, past.digest}].insert(past.passed);
     return std::ranges::any_of(ends, [](const auto& end) { return end.second.size() > 1; });
 }
 

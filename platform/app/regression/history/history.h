@@ -37,7 +37,7 @@ public:
 
     /// Results in order, oldest first; empty for a scenario that never ran. `scenario`: an
     /// identity().
-    const std::vector<past_result>& of(const std::string& scenario) const;
+    const std::vector<past_result>& runs_of(const std::string& scenario) const;
     /// Whether runs with the same build, scenario and trace ended differently. That is a defect of
     /// the platform or of its checks.
     bool flaky(const std::string& scenario) const;

@@ -23,9 +23,9 @@ bool is_there(const fs::path& file) {
     return fs::exists(file, unknown);
 }
 
-bool is_folder(const fs::path& where) {
+bool is_folder(const fs::path& path) {
     std::error_code unknown;
-    return fs::is_directory(where, unknown);
+    return fs::is_directory(path, unknown);
 }
 
 bool has_record(const fs::path& folder) {
@@ -45,17 +45,17 @@ std::string records_below(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<run_record> read_runs(const fs::path& where, std::size_t limit) {
-    if (!is_there(where) && !is_there(where.string() + ".part"))
-        throw file_error(fmt::format("{}: no such file or folder", where.string()));
-    if (!is_folder(where) && where.extension() == ".json") return {read_past_run(where)};
-    if (!is_folder(where) || has_record(where)) return {read_record(where)};
-    const auto files = history_files(where, limit);
+std::vector<run_record> read_runs(const fs::path& path, std::size_t limit) {
+    if (!is_there(path) && !is_there(path.string() + ".part"))
+        throw file_error(fmt::format("{}: no such file or folder", path.string()));
+    if (!is_folder(path) && path.extension() == ".json") return {read_past_run(path)};
+    if (!is_folder(path) || has_record(path)) return {read_record(path)};
+    const auto files = history_files(path, limit);
     if (files.empty())
         throw file_error(fmt::format(
             "{}: this folder has no record {} (trnvp test --report) and no file of a history "
             "(--history){}",
-            where.string(), record_name, records_below(where)));
+            path.string(), record_name, records_below(path)));
     std::vector<run_record> all;
     std::vector<std::string> problems;
     for (const auto& file : files) try {
@@ -69,8 +69,8 @@ std::vector<run_record> read_runs(const fs::path& where, std::size_t limit) {
     return all;
 }
 
-run_record read_run(const fs::path& where) {
-    return read_runs(where, 1).back();
+run_record read_run(const fs::path& path) {
+    return read_runs(path, 1).back();
 }
 
 }  // namespace trn::regression

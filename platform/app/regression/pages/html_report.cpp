@@ -130,11 +130,11 @@ std::vector<series> series_of(const run_record& run) {
     std::vector<series> found;
     std::unordered_map<std::string, std::size_t> places;
     for (const auto& r : run.results)
-        for (const auto& one : r.how.figures) {
-            const auto [at, fresh] =
-                places.emplace(identity(r.description) + '\t' + one.name, found.size());
-            if (fresh) found.push_back({&r.description, one, {}});
-            found[at->second].values.push_back(one.value);
+        for (const auto& measured : r.outcome.figures) {
+            const auto [found_place, fresh] =
+                places.emplace(identity(r.description) + '\t' + measured.name, found.size());
+            if (fresh) found.push_back({&r.description, measured, {}});
+            found[found_place->second].values.push_back(measured.value);
         }
     return found;
 }
@@ -153,18 +153,18 @@ std::string plot(const series& s) {
     std::string out =
         fmt::format("<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">", width, height);
     if (s.about.min || s.about.max) {
-        const double from = s.about.min ? x(*s.about.min) : 0;
-        const double to = s.about.max ? x(*s.about.max) : width;
+        const double left = s.about.min ? x(*s.about.min) : 0;
+        const double right = s.about.max ? x(*s.about.max) : width;
         out += fmt::format(
-            "<rect x=\"{:.1f}\" y=\"3\" width=\"{:.1f}\" height=\"{}\" fill=\"#d5e8d8\"/>", from,
-            std::max(to - from, 1.0), height - 6);
+            "<rect x=\"{:.1f}\" y=\"3\" width=\"{:.1f}\" height=\"{}\" fill=\"#d5e8d8\"/>", left,
+            std::max(right - left, 1.0), height - 6);
     }
     out += fmt::format("<path d=\"M0 {0}H{1}\" stroke=\"#999\"/>", height / 2, width);
     for (const auto value : s.values) {
-        auto one = s.about;
-        one.value = value;
+        auto dot = s.about;
+        dot.value = value;
         out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"3.5\" fill=\"{}\"/>", x(value),
-                           height / 2, one.within_bounds() ? "#2e6da4" : "#c0392b");
+                           height / 2, dot.within_bounds() ? "#2e6da4" : "#c0392b");
     }
     return out + "</svg>";
 }
@@ -200,17 +200,17 @@ std::string figures(const run_record& run) {
 // --- Table
 
 std::string status_of(const row& runs, const history& past) {
-    auto text = std::string(word(runs.shown().how.result));
+    auto text = std::string(word(runs.shown().outcome.result));
     if (runs.campaign()) text += fmt::format(" {}/{}", runs.failed(), runs.runs.size());
     if (past.flaky(identity(runs.shown().description))) text += ", flaky";
     return text;
 }
 
 std::string trend_cell(const row& runs, const history& past) {
-    const auto& all = past.of(identity(runs.shown().description));
+    const auto& all = past.runs_of(identity(runs.shown().description));
     std::vector<double> seconds;
     seconds.reserve(all.size());
-    for (const auto& one : all) seconds.push_back(one.wall_s);
+    for (const auto& past_run : all) seconds.push_back(past_run.wall_s);
     return fmt::format("<td class=\"trends\" data-value=\"{}\">{} {}</td>",
                        std::ranges::count(all, false, &past_result::passed), result_strip(all),
                        sparkline(seconds, "wall clock, s"));
@@ -223,9 +223,9 @@ struct row_form {
 };
 
 std::string row_text(const row& runs, const history& past, const row_form& form) {
-    const auto& [described, how] = std::tie(runs.shown().description, runs.shown().how);
+    const auto& [described, outcome] = std::tie(runs.shown().description, runs.shown().outcome);
     double seconds = 0;
-    for (const auto* one : runs.runs) seconds += one->how.wall_s;
+    for (const auto* run : runs.runs) seconds += run->outcome.wall_s;
     std::string tags;
     for (const auto& tag : described.tags) tags += (tags.empty() ? "" : " ") + tag;
     const auto name = escaped(runs.title());
@@ -234,11 +234,11 @@ std::string row_text(const row& runs, const history& past, const row_form& form)
         "<td class=\"status\">{}</td><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td>"
         "<td class=\"number\" data-value=\"{}\">{}</td>"
         "<td class=\"number\" data-value=\"{:.3f}\">{:.2f} s</td>",
-        link_name(described), how.passed() ? "passed" : "failed",
+        link_name(described), outcome.passed() ? "passed" : "failed",
         past.flaky(identity(described)) ? " flaky" : "", name, escaped(described.file),
-        escaped(described.board), escaped(tags), escaped(how.message), status_of(runs, past),
-        form.link, name, escaped(described.board), escaped(tags), how.simulated_ns,
-        milliseconds(how.simulated_ns), seconds, seconds);
+        escaped(described.board), escaped(tags), escaped(outcome.message), status_of(runs, past),
+        form.link, name, escaped(described.board), escaped(tags), outcome.simulated_ns,
+        milliseconds(outcome.simulated_ns), seconds, seconds);
     if (!past.empty()) out += trend_cell(runs, past);
     out += "</tr>\n";
     const auto below = failure_text(runs) + form.below;
@@ -251,8 +251,8 @@ std::string row_text(const row& runs, const history& past, const row_form& form)
 /// Rows sorted: failed, then flaky, then all others.
 std::vector<row> ordered_rows(const run_record& run, const history& past) {
     auto rows = rows_of(run);
-    std::ranges::stable_sort(rows, {}, [&](const row& one) {
-        return one.failed() > 0 ? 0 : past.flaky(identity(one.shown().description)) ? 1 : 2;
+    std::ranges::stable_sort(rows, {}, [&](const row& runs) {
+        return runs.failed() > 0 ? 0 : past.flaky(identity(runs.shown().description)) ? 1 : 2;
     });
     return rows;
 }
@@ -268,7 +268,8 @@ std::string overview(const run_record& run) {
     if (missing.empty()) return out;
     if (missing.size() > max_missing) missing.resize(max_missing);
     out += fmt::format("<details open><summary>{} not run</summary><ul>\n", run.missing().size());
-    for (const auto& one : missing) out += fmt::format("<li>{}</li>\n", escaped(readable(one)));
+    for (const auto& identity : missing)
+        out += fmt::format("<li>{}</li>\n", escaped(readable(identity)));
     return out + "</ul></details>\n";
 }
 
@@ -292,18 +293,18 @@ std::string board_file(const std::string& key) {
 }
 
 std::string scenario_page(const run_record& run, const row& runs, const history& past) {
-    const auto& one = runs.shown();
+    const auto& shown = runs.shown();
     auto body = fmt::format(
         "<p><a href=\"../index.html#{}\">All scenarios</a></p>\n<div class=\"{}\"><h1>{} <span "
         "class=\"status\">{}</span></h1>\n<p class=\"about\">{}, seed {}, board {}, trnvp {}, {} "
         "UTC</p>\n{}{}</div>\n",
-        link_name(one.description), one.passed() ? "passed" : "failed", escaped(runs.title()),
-        status_of(runs, past), escaped(one.description.file), one.description.seed,
-        escaped(one.board_key), escaped(run.build), time_text(run.started), failure_text(runs),
+        link_name(shown.description), shown.passed() ? "passed" : "failed", escaped(runs.title()),
+        status_of(runs, past), escaped(shown.description.file), shown.description.seed,
+        escaped(shown.board_key), escaped(run.build), time_text(run.started), failure_text(runs),
         scenario_details(runs, past));
-    if (run.boards.contains(one.board_key))
+    if (run.boards.contains(shown.board_key))
         body += fmt::format("<h2>{}</h2>\n<img src=\"{}\" alt=\"the board\">\n",
-                            escaped(one.board_key), board_file(one.board_key));
+                            escaped(shown.board_key), board_file(shown.board_key));
     return page(runs.title(), body);
 }
 
@@ -311,13 +312,13 @@ std::string scenario_page(const run_record& run, const row& runs, const history&
 
 std::string to_html(const run_record& run, const history& past) {
     std::string rows;
-    for (const auto& one : ordered_rows(run, past)) {
-        const auto& shown = one.shown();
-        rows += row_text(one, past,
+    for (const auto& runs : ordered_rows(run, past)) {
+        const auto& shown = runs.shown();
+        rows += row_text(runs, past,
                          {"#" + link_name(shown.description),
                           fmt::format("<details{}><summary>{} steps, log</summary>\n{}</details>",
-                                      shown.passed() ? "" : " open", shown.how.timeline.size(),
-                                      scenario_details(one, past))});
+                                      shown.passed() ? "" : " open", shown.outcome.timeline.size(),
+                                      scenario_details(runs, past))});
     }
     auto body = overview(run) + table(past, rows) + figures(run);
     if (!run.boards.empty()) body += "<h2>Boards</h2>\n";
@@ -331,10 +332,10 @@ std::string write_pages(const fs::path& folder, const run_record& run, const his
     std::error_code refused;
     fs::create_directories(folder / "pages", refused);
     std::string rows, lost;
-    for (const auto& one : ordered_rows(run, past)) {
-        const auto link = fmt::format("pages/{}.html", link_name(one.shown().description));
-        rows += row_text(one, past, {link, ""});
-        lost += write_one(folder / link, [&] { return scenario_page(run, one, past); });
+    for (const auto& runs : ordered_rows(run, past)) {
+        const auto link = fmt::format("pages/{}.html", link_name(runs.shown().description));
+        rows += row_text(runs, past, {link, ""});
+        lost += write_one(folder / link, [&] { return scenario_page(run, runs, past); });
     }
     auto body = overview(run) + table(past, rows) + figures(run);
     if (!run.boards.empty()) body += "<h2>Boards</h2>\n";

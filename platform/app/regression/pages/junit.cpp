@@ -16,42 +16,43 @@ using scenario::escaped;
 
 namespace {
 
-std::string properties(const scenario::outcome& how) {
-    if (how.figures.empty() && how.notes.empty()) return "";
+std::string properties(const scenario::outcome& outcome) {
+    if (outcome.figures.empty() && outcome.notes.empty()) return "";
     std::string out = "    <properties>\n";
     const auto add = [&](std::string_view name, std::string_view value) {
         out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name),
                            escaped(value));
     };
-    for (const auto& one : how.figures) add(one.name, one.text());
-    for (const auto& note : how.notes) add("note", note);
+    for (const auto& measured : outcome.figures) add(measured.name, measured.text());
+    for (const auto& note : outcome.notes) add("note", note);
     return out + "    </properties>\n";
 }
 
-std::string failure(const result& one) {
+std::string failure(const result& run) {
     return fmt::format(
         "    <failure type=\"{}\" message=\"{}: {}\">{}again: {}\n</failure>\n"
         "    <system-out>{}</system-out>\n",
-        word(one.how.result), escaped(place_text(one.description, one.how)),
-        escaped(failure_text(one.how)), escaped(state_text(one.how, "")),
-        escaped(repeat_command(one.description)), escaped(one.how.log));
+        word(run.outcome.result), escaped(place_text(run.description, run.outcome)),
+        escaped(failure_text(run.outcome)), escaped(state_text(run.outcome, "")),
+        escaped(repeat_command(run.description)), escaped(run.outcome.log));
 }
 
 /// File and line of the step that failed; of a scenario that passed, its file.
-std::string place(const result& one) {
-    const auto& how = one.how;
-    if (one.passed() || how.where.line == 0)
-        return fmt::format(" file=\"{}\"", escaped(one.description.file));
+std::string place(const result& run) {
+    const auto& outcome = run.outcome;
+    if (run.passed() || outcome.place.line == 0)
+        return fmt::format(" file=\"{}\"", escaped(run.description.file));
     return fmt::format(" file=\"{}\" line=\"{}\"",
-                       escaped(how.file.empty() ? one.description.file : how.file), how.where.line);
+                       escaped(outcome.file.empty() ? run.description.file : outcome.file),
+                       outcome.place.line);
 }
 
-std::string test_case(const result& one) {
+std::string test_case(const result& run) {
     auto out = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"{}",
-                           escaped(one.description.file), escaped(title(one.description)),
-                           one.how.wall_s, place(one));
-    auto body = properties(one.how);
-    if (!one.passed()) body += failure(one);
+                           escaped(run.description.file), escaped(title(run.description)),
+                           run.outcome.wall_s, place(run));
+    auto body = properties(run.outcome);
+    if (!run.passed()) body += failure(run);
     return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
 }
 
@@ -79,8 +80,8 @@ std::string bound(const std::optional<double>& value) {
 std::string to_junit(const run_record& run) {
     const auto missing = run.missing();
     std::string cases;
-    for (const auto& one : run.results) cases += test_case(one);
-    for (const auto& one : missing) cases += not_run(one);
+    for (const auto& result : run.results) cases += test_case(result);
+    for (const auto& identity : missing) cases += not_run(identity);
     return fmt::format(
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\"{} time=\"{:.3f}\" "
@@ -93,43 +94,43 @@ std::string to_junit(const run_record& run) {
 
 nlohmann::json to_json(const run_record& run) {
     auto list = nlohmann::json::array();
-    for (const auto& one : run.results) {
-        const auto& run = one.description;
-        const auto& how = one.how;
-        list.push_back({{"name", title(run)},
-                        {"file", run.file},
-                        {"place_file", how.file.empty() ? run.file : how.file},
-                        {"line", how.where.line},
-                        {"column", how.where.column},
-                        {"status", word(how.result)},
-                        {"step", how.step},
-                        {"message", how.message},
-                        {"state", how.state},
-                        {"first_step_s", how.first_step_s},
-                        {"wall_s", how.wall_s},
-                        {"simulated_ns", how.simulated_ns},
-                        {"trace_digest", digest_text(how)},
-                        {"figures", how.figures},
-                        {"notes", how.notes}});
+    for (const auto& result : run.results) {
+        const auto& described = result.description;
+        const auto& outcome = result.outcome;
+        list.push_back({{"name", title(described)},
+                        {"file", described.file},
+                        {"place_file", outcome.file.empty() ? described.file : outcome.file},
+                        {"line", outcome.place.line},
+                        {"column", outcome.place.column},
+                        {"status", word(outcome.result)},
+                        {"step", outcome.step},
+                        {"message", outcome.message},
+                        {"state", outcome.state},
+                        {"first_step_s", outcome.first_step_s},
+                        {"wall_s", outcome.wall_s},
+                        {"simulated_ns", outcome.simulated_ns},
+                        {"trace_digest", digest_text(outcome)},
+                        {"figures", outcome.figures},
+                        {"notes", outcome.notes}});
     }
     return list;
 }
 
 std::string to_digests(const run_record& run) {
     std::string out;
-    for (const auto& one : run.results)
-        if (one.how.trace_digest != 0)
-            out += fmt::format("{}  {}\n", digest_text(one.how),
-                               readable(run_identity(one.description)));
+    for (const auto& result : run.results)
+        if (result.outcome.trace_digest != 0)
+            out += fmt::format("{}  {}\n", digest_text(result.outcome),
+                               readable(run_identity(result.description)));
     return out;
 }
 
 std::string to_figures(const run_record& run) {
     std::string out = "file,scenario,figure,value,unit,at least,at most\n";
-    for (const auto& one : run.results)
-        for (const auto& f : one.how.figures)
-            out += fmt::format("{},{},{},{},{},{},{}\n", cell(one.description.file),
-                               cell(title(one.description)), cell(f.name), f.value, cell(f.unit),
+    for (const auto& result : run.results)
+        for (const auto& f : result.outcome.figures)
+            out += fmt::format("{},{},{},{},{},{},{}\n", cell(result.description.file),
+                               cell(title(result.description)), cell(f.name), f.value, cell(f.unit),
                                bound(f.min), bound(f.max));
     return out;
 }

@@ -26,14 +26,14 @@ struct register_row {
 };
 using key = std::tuple<std::string, std::string, std::string>;
 
-void add(const fields& one, std::map<key, register_row>& rows) {
-    auto& row = rows[{one.text("kind"), one.text("block"), one.text("register")}];
-    row.known_by = one.text("known_by");
-    row.fidelity = one.text("fidelity");
-    row.modules = std::max(row.modules, one.number("modules"));
+void add(const fields& entry, std::map<key, register_row>& rows) {
+    auto& row = rows[{entry.text("kind"), entry.text("block"), entry.text("register")}];
+    row.known_by = entry.text("known_by");
+    row.fidelity = entry.text("fidelity");
+    row.modules = std::max(row.modules, entry.number("modules"));
     ++row.runs;
     for (std::size_t i = 0; i < initiators.size(); ++i) {
-        const auto counts = one.at(initiators[i]);
+        const auto counts = entry.at(initiators[i]);
         row.counts[i].first += counts.number("reads");
         row.counts[i].second += counts.number("writes");
     }
@@ -45,9 +45,10 @@ json merged_fidelity(const run_record& run) {
     constexpr std::size_t max_registers = 1'000'000;
     std::map<key, register_row> rows;
     std::set<std::string> boards;
-    for (const auto& one : run.results) {
-        if (one.fidelity.is_null()) continue;
-        const fields report(one.fidelity, readable(run_identity(one.description)) + ": fidelity");
+    for (const auto& result : run.results) {
+        if (result.fidelity.is_null()) continue;
+        const fields report(result.fidelity,
+                            readable(run_identity(result.description)) + ": fidelity");
         boards.insert(report.text("board"));
         for (const auto& r : report.list("registers", max_registers))
             add(fields(r, report.place()), rows);

@@ -24,7 +24,8 @@ std::string write_if_any(const fs::path& file, const std::string& text) {
 }
 
 bool any_figure(const run_record& run) {
-    return std::ranges::any_of(run.results, [](const result& r) { return !r.how.figures.empty(); });
+    return std::ranges::any_of(run.results,
+                               [](const result& r) { return !r.outcome.figures.empty(); });
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ std::string result_strip(const std::vector<past_result>& runs) {
     std::string out =
         fmt::format("<svg class=\"strip\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">",
                     width * runs.size(), height);
-    std::size_t at = 0;
-    for (const auto& one : runs)
+    std::size_t column = 0;
+    for (const auto& run : runs)
         out += fmt::format(
             "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}, {}: {}, "
             "{:.2f} s</title></rect>",
-            one.passed ? "good" : "bad", width * at++, one.passed ? height / 2 : 0, width - 1,
-            one.passed ? height / 2 : height, time_text(one.started), scenario::escaped(one.build),
-            one.passed ? "passed" : "failed", one.wall_s);
+            run.passed ? "good" : "bad", width * column++, run.passed ? height / 2 : 0, width - 1,
+            run.passed ? height / 2 : height, time_text(run.started), scenario::escaped(run.build),
+            run.passed ? "passed" : "failed", run.wall_s);
     return out + "</svg>";
 }
 

@@ -24,14 +24,14 @@ struct annotation {
 };
 
 annotation annotation_of(const row& runs) {
-    const auto& one = runs.shown();
-    const auto& how = one.how;
-    auto message = failure_text(how);
+    const auto& shown = runs.shown();
+    const auto& outcome = shown.outcome;
+    auto message = failure_text(outcome);
     if (runs.campaign()) message = campaign_text(runs) + "; " + message;
     return {
-        how.file.empty() ? one.description.file : how.file, std::max(how.where.line, 1),
-        std::max(how.where.column, 1), runs.title(),
-        fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(one.description))};
+        outcome.file.empty() ? shown.description.file : outcome.file,
+        std::max(outcome.place.line, 1), std::max(outcome.place.column, 1), runs.title(),
+        fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(shown.description))};
 }
 
 /// Escapes text for a workflow command; with `property` also ':' and ','.
@@ -51,10 +51,11 @@ std::string to_github(const run_record& run) {
     std::string out;
     for (const auto& runs : rows_of(run)) {
         if (runs.failed() == 0) continue;
-        const auto one = annotation_of(runs);
+        const auto failed = annotation_of(runs);
         out += fmt::format("::error file={},line={},col={},title={}::{}\n",
-                           escaped_command(one.file, true), one.line, one.column,
-                           escaped_command(one.title, true), escaped_command(one.message, false));
+                           escaped_command(failed.file, true), failed.line, failed.column,
+                           escaped_command(failed.title, true),
+                           escaped_command(failed.message, false));
     }
     for (const auto& missing : run.missing())
         out += fmt::format("::error file={},title=not run::{}\n",
@@ -67,13 +68,14 @@ std::string to_gitlab(const run_record& run) {
     auto list = nlohmann::json::array();
     for (const auto& runs : rows_of(run)) {
         if (runs.failed() == 0) continue;
-        const auto one = annotation_of(runs);
-        const auto hash = mix_in(first_mix, fmt::format("{}\n{}", one.file, one.title));
-        list.push_back({{"description", fmt::format("{}: {}", one.title, one.message)},
-                        {"check_name", "trnvp test"},
-                        {"fingerprint", fmt::format("{:016x}", hash)},
-                        {"severity", "major"},
-                        {"location", {{"path", one.file}, {"lines", {{"begin", one.line}}}}}});
+        const auto failed = annotation_of(runs);
+        const auto hash = mix_in(first_mix, fmt::format("{}\n{}", failed.file, failed.title));
+        list.push_back(
+            {{"description", fmt::format("{}: {}", failed.title, failed.message)},
+             {"check_name", "trnvp test"},
+             {"fingerprint", fmt::format("{:016x}", hash)},
+             {"severity", "major"},
+             {"location", {{"path", failed.file}, {"lines", {{"begin", failed.line}}}}}});
     }
     return line_of(list) + "\n";
 }

@@ -24,19 +24,19 @@ std::size_t run_record::failed() const {
 
 std::vector<std::string> run_record::missing() const {
     std::set<std::string> there;
-    for (const auto& one : results) there.insert(run_identity(one.description));
+    for (const auto& result : results) there.insert(run_identity(result.description));
     std::vector<std::string> none;
-    for (const auto& one : whole)
-        if (parts == 1 && !there.contains(one)) none.push_back(one);
+    for (const auto& identity : whole)
+        if (parts == 1 && !there.contains(identity)) none.push_back(identity);
     return none;
 }
 
 std::vector<scenario::ended_case> ended_cases(const run_record& run) {
     std::vector<scenario::ended_case> all;
-    for (const auto& one : run.results)
-        all.push_back({scenario::case_of(one.description), one.passed()});
-    for (const auto& one : run.missing())
-        all.push_back({scenario::case_of({.file = described_by(one).file}), false});
+    for (const auto& result : run.results)
+        all.push_back({scenario::case_of(result.description), result.passed()});
+    for (const auto& identity : run.missing())
+        all.push_back({scenario::case_of({.file = described_by(identity).file}), false});
     return all;
 }
 
@@ -61,8 +61,7 @@ std::string this_build() {
 
 std::string board_key(const scenario::scenario& run) {
     auto key = run.board;
-    for (const auto& one : run.set) key += " " + one;
-    if (!run.firmware.empty()) key += " firmware=" + find_firmware(run);
+    for (const auto& parameter : board_set(run)) key += " " + parameter;
     return key;
 }
 
@@ -79,7 +78,7 @@ result described(const scenario::scenario& run, std::size_t number,
     auto hash = mix_in(run.text_digest, board_digest);
     hash = mix_in(hash, fmt::format("{} {}{}", run.seed, run.name, run.options));
     return {.description = run,
-            .how = {},
+            .outcome = {},
             .number = number,
             .board_key = board_key(run),
             .beginning = hexadecimal(mix_in(first_mix, run.beginning)),
@@ -95,7 +94,7 @@ std::string summary(const run_record& run) {
 }
 
 const result& row::shown() const {
-    const auto bad = std::ranges::find(runs, false, [](const auto* one) { return one->passed(); });
+    const auto bad = std::ranges::find(runs, false, &result::passed);
     return bad == runs.end() ? first() : **bad;
 }
 
@@ -105,22 +104,21 @@ std::string row::title() const {
 }
 
 std::size_t row::failed() const {
-    return static_cast<std::size_t>(
-        std::ranges::count(runs, false, [](const auto* one) { return one->passed(); }));
+    return static_cast<std::size_t>(std::ranges::count(runs, false, &result::passed));
 }
 
 std::vector<row> rows_of(const run_record& run) {
     std::vector<row> all;
     std::unordered_map<std::string, std::size_t> known;
-    for (const auto& one : run.results) {
-        if (one.description.campaign) {
-            const auto [at, fresh] = known.emplace(identity(one.description), all.size());
+    for (const auto& result : run.results) {
+        if (result.description.campaign) {
+            const auto [found, fresh] = known.emplace(identity(result.description), all.size());
             if (!fresh) {
-                all[at->second].runs.push_back(&one);
+                all[found->second].runs.push_back(&result);
                 continue;
             }
         }
-        all.push_back({{&one}});
+        all.push_back({{&result}});
     }
     return all;
 }
@@ -128,16 +126,17 @@ std::vector<row> rows_of(const run_record& run) {
 std::string campaign_text(const row& campaign) {
     constexpr std::size_t max_ranges = 100;
     std::set<std::uint64_t> bad;
-    for (const auto* one : campaign.runs)
-        if (!one->passed()) bad.insert(one->description.seed);
+    for (const auto* run : campaign.runs)
+        if (!run->passed()) bad.insert(run->description.seed);
     auto text = fmt::format("{} of {} seeds passed", campaign.runs.size() - campaign.failed(),
                             campaign.runs.size());
     std::vector<std::string> ranges;
     for (auto i = bad.begin(); i != bad.end();) {
-        const auto from = *i;
-        auto to = from;
-        for (++i; i != bad.end() && *i == to + 1; ++i) to = *i;
-        ranges.push_back(from == to ? fmt::format("{}", from) : fmt::format("{}-{}", from, to));
+        const auto first = *i;
+        auto last = first;
+        for (++i; i != bad.end() && *i == last + 1; ++i) last = *i;
+        ranges.push_back(first == last ? fmt::format("{}", first)
+                                       : fmt::format("{}-{}", first, last));
     }
     if (ranges.size() > max_ranges) {
         ranges.resize(max_ranges);
@@ -151,12 +150,12 @@ std::string failures_text(const run_record& run) {
     const auto rows = rows_of(run);
     if (run.failed() == 0) return {};
     std::string text = "failed:\n";
-    for (const auto& one : rows) {
-        if (one.failed() == 0) continue;
-        const auto& [described, how] = std::tie(one.shown().description, one.shown().how);
-        const auto whole = failure_text(how);
-        text += printable(fmt::format("  {}: {}{}: {}", place_text(described, how), one.title(),
-                                      one.campaign() ? " (" + campaign_text(one) + ")" : "",
+    for (const auto& row : rows) {
+        if (row.failed() == 0) continue;
+        const auto& [described, outcome] = std::tie(row.shown().description, row.shown().outcome);
+        const auto whole = failure_text(outcome);
+        text += printable(fmt::format("  {}: {}{}: {}", place_text(described, outcome), row.title(),
+                                      row.campaign() ? " (" + campaign_text(row) + ")" : "",
                                       whole.substr(0, whole.find('\n')))) +
                 "\n";
     }

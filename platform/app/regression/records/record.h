@@ -17,7 +17,7 @@ namespace trn::regression {
 /// The result of one run of a scenario, with everything that reports show of it.
 struct result {
     scenario::description description;
-    scenario::outcome how;
+    scenario::outcome outcome;
     std::size_t number = 0;      ///< position in the run's list
     std::string board_key = {};  ///< key in run_record::boards
     std::string beginning = {};  ///< runs with the same text can share a boot
@@ -26,7 +26,7 @@ struct result {
     std::string fingerprint = {};
     nlohmann::json fidelity = nullptr;  ///< fidelity report; null: not requested
 
-    bool passed() const { return how.passed(); }
+    bool passed() const { return outcome.passed(); }
 };
 
 /// A run of several scenarios on one machine, or the merged runs of several machines. All reports

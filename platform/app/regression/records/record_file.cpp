@@ -47,8 +47,8 @@ const std::pair<scenario::outcome::verdict, const char*> verdicts[]{
 
 json header_of(const run_record& run) {
     json boards = json::object();
-    for (const auto& [key, one] : run.boards)
-        boards[key] = {{"digest", one.digest}, {"picture", one.picture}};
+    for (const auto& [key, board] : run.boards)
+        boards[key] = {{"digest", board.digest}, {"picture", board.picture}};
     return {{"trnvp run", version},        {"build", run.build},
             {"options", run.options},      {"started", run.started},
             {"machine", run.machine},      {"shard", {run.part, run.parts}},
@@ -60,33 +60,34 @@ json end_of(const run_record& run) {
 }
 
 /// Adds the file of a line where it is not the scenario's.
-json with_file(json entry, const std::string& file, const result& of) {
-    if (!file.empty() && file != of.description.file) entry.push_back(file);
+json with_file(json entry, const std::string& file, const result& owner) {
+    if (!file.empty() && file != owner.description.file) entry.push_back(file);
     return entry;
 }
 
-json steps_of(const result& of) {
+json steps_of(const result& run) {
     json steps = json::array();
-    for (const auto& one : of.how.timeline) {
+    for (const auto& step : run.outcome.timeline) {
         json inside = json::array();
-        for (const auto& by : one.inside)
-            inside.push_back(with_file({by.name, by.line}, by.file, of));
+        for (const auto& container : step.inside)
+            inside.push_back(with_file({container.name, container.line}, container.file, run));
         steps.push_back(
-            with_file({one.step, one.line, one.at_ns, std::move(inside)}, one.file, of));
+            with_file({step.step, step.line, step.at_ns, std::move(inside)}, step.file, run));
     }
     return steps;
 }
 
 /// The part of a log that reports show.
-std::string_view shown_log(const scenario::outcome& how) {
-    auto log = scenario::last_lines(how.log, how.passed() ? lines_of_passed : lines_of_failed);
+std::string_view shown_log(const scenario::outcome& outcome) {
+    auto log =
+        scenario::last_lines(outcome.log, outcome.passed() ? lines_of_passed : lines_of_failed);
     if (log.size() > max_log) log.remove_prefix(log.size() - max_log);
     return log;
 }
 
-json to_json(const result& one) {
-    const auto& [described, how] = std::tie(one.description, one.how);
-    json line{{"n", one.number},
+json to_json(const result& run) {
+    const auto& [described, outcome] = std::tie(run.description, run.outcome);
+    json line{{"n", run.number},
               {"file", described.file},
               {"name", described.name},
               {"run", described.run},
@@ -94,25 +95,25 @@ json to_json(const result& one) {
               {"seed", described.seed},
               {"tags", described.tags},
               {"board", described.board},
-              {"board_key", one.board_key},
-              {"beginning", one.beginning},
-              {"fingerprint", one.fingerprint},
-              {"status", scenario::word(how.result)},
-              {"message", how.message},
-              {"step", how.step},
-              {"at", {how.file, how.where.line, how.where.column}},
-              {"state", how.state},
-              {"log", shown_log(how)},
-              {"first_step_s", how.first_step_s},
-              {"wall_s", how.wall_s},
-              {"beginning_s", how.beginning_s},
-              {"own_s", how.own_s},
-              {"simulated_ns", how.simulated_ns},
-              {"digest", scenario::digest_text(how)},
-              {"steps", steps_of(one)},
-              {"figures", how.figures},
-              {"notes", how.notes}};
-    if (!one.fidelity.is_null()) line["fidelity"] = one.fidelity;
+              {"board_key", run.board_key},
+              {"beginning", run.beginning},
+              {"fingerprint", run.fingerprint},
+              {"status", scenario::word(outcome.result)},
+              {"message", outcome.message},
+              {"step", outcome.step},
+              {"at", {outcome.file, outcome.place.line, outcome.place.column}},
+              {"state", outcome.state},
+              {"log", shown_log(outcome)},
+              {"first_step_s", outcome.first_step_s},
+              {"wall_s", outcome.wall_s},
+              {"beginning_s", outcome.beginning_s},
+              {"own_s", outcome.own_s},
+              {"simulated_ns", outcome.simulated_ns},
+              {"digest", scenario::digest_text(outcome)},
+              {"steps", steps_of(run)},
+              {"figures", outcome.figures},
+              {"notes", outcome.notes}};
+    if (!run.fidelity.is_null()) line["fidelity"] = run.fidelity;
     return line;
 }
 
@@ -149,10 +150,12 @@ std::string file_in(const json& entry, std::size_t size, const std::string& scen
 std::vector<scenario::enclosing> enclosing_of(const json& list, const fields& line,
                                               const std::string& scenario_file) {
     std::vector<scenario::enclosing> all;
-    for (const auto& by : list) {
-        if (!is_entry(by, 2) || !by[0].is_string() || !is_line(by[1]) || all.size() == max_depth)
+    for (const auto& container : list) {
+        if (!is_entry(container, 2) || !container[0].is_string() || !is_line(container[1]) ||
+            all.size() == max_depth)
             line.refuse("steps", "what encloses a step is a list of [name, line, file]");
-        all.push_back({by[0].get<std::string>(), by[1].get<int>(), file_in(by, 2, scenario_file)});
+        all.push_back({container[0].get<std::string>(), container[1].get<int>(),
+                       file_in(container, 2, scenario_file)});
     }
     return all;
 }
@@ -160,20 +163,21 @@ std::vector<scenario::enclosing> enclosing_of(const json& list, const fields& li
 std::vector<scenario::outcome::begun> timeline_of(const fields& line,
                                                   const std::string& scenario_file) {
     std::vector<scenario::outcome::begun> all;
-    for (const auto& one : line.list("steps", max_steps)) {
-        if (!is_entry(one, 4) || !one[0].is_string() || !is_line(one[1]) ||
-            !one[2].is_number_unsigned() || !one[3].is_array())
+    for (const auto& step : line.list("steps", max_steps)) {
+        if (!is_entry(step, 4) || !step[0].is_string() || !is_line(step[1]) ||
+            !step[2].is_number_unsigned() || !step[3].is_array())
             line.refuse("steps", "a step is [text, line, nanoseconds, enclosing, file]");
-        all.push_back({one[0].get<std::string>(), one[1].get<int>(), one[2].get<std::uint64_t>(),
-                       enclosing_of(one[3], line, scenario_file), file_in(one, 4, scenario_file)});
+        all.push_back({step[0].get<std::string>(), step[1].get<int>(), step[2].get<std::uint64_t>(),
+                       enclosing_of(step[3], line, scenario_file),
+                       file_in(step, 4, scenario_file)});
     }
     return all;
 }
 
 std::vector<scenario::figure> figures_of(const fields& line) {
     std::vector<scenario::figure> all;
-    for (const auto& one : line.list("figures", max_figures)) {
-        const fields f(one, line.place() + ": 'figures'");
+    for (const auto& entry : line.list("figures", max_figures)) {
+        const fields f(entry, line.place() + ": 'figures'");
         scenario::figure& figure = all.emplace_back();
         figure = {f.text("name"), f.real("value"), f.text("unit")};
         if (f.has("at_least")) figure.min = f.real("at_least");
@@ -182,46 +186,46 @@ std::vector<scenario::figure> figures_of(const fields& line) {
     return all;
 }
 
-void read_place(const fields& line, scenario::outcome& how) {
-    const auto& at = line.list("at", 3);
-    if (at.size() != 3 || !at[0].is_string() || !is_line(at[1]) || !is_line(at[2]))
+void read_place(const fields& line, scenario::outcome& outcome) {
+    const auto& place = line.list("at", 3);
+    if (place.size() != 3 || !place[0].is_string() || !is_line(place[1]) || !is_line(place[2]))
         line.refuse("at", "a place is [file, line, column]");
-    how.file = at[0].get<std::string>();
-    how.where = {at[1].get<int>(), at[2].get<int>(), 1};
+    outcome.file = place[0].get<std::string>();
+    outcome.place = {place[1].get<int>(), place[2].get<int>(), 1};
 }
 
 result result_of(const json& value, const std::string& place) {
     const fields line(value, place);
-    result one;
-    one.number = line.number("n", scenario::max_runs);
-    one.description.file = line.text("file");
-    one.description.name = line.text("name");
-    one.description.run = static_cast<unsigned>(line.number("run", scenario::max_runs));
-    one.description.campaign = line.boolean("campaign");
-    one.description.seed = line.number("seed");
-    one.description.tags = line.texts("tags", 10'000);
-    one.description.board = line.text("board");
-    one.board_key = line.text("board_key");
-    one.beginning = line.text("beginning");
-    one.fingerprint = line.text("fingerprint");
-    auto& how = one.how;
-    how.result = verdict_of(line);
-    how.message = line.text("message");
-    how.step = line.text("step");
-    read_place(line, how);
-    if (line.has("state")) how.state = line.texts("state", max_notes);  // newer than the format
-    how.log = line.text("log", max_log * 4);  // replacements of invalid bytes need more room
-    how.first_step_s = line.real("first_step_s");
-    how.wall_s = line.real("wall_s");
-    how.beginning_s = line.real("beginning_s");
-    how.own_s = line.real("own_s");
-    how.simulated_ns = line.number("simulated_ns");
-    how.trace_digest = digest_of(line);
-    how.timeline = timeline_of(line, one.description.file);
-    how.figures = figures_of(line);
-    if (line.has("notes")) how.notes = line.texts("notes", max_notes);  // newer than the format
-    if (line.has("fidelity")) one.fidelity = line.object("fidelity", 16);
-    return one;
+    result run;
+    run.number = line.number("n", scenario::max_runs);
+    run.description.file = line.text("file");
+    run.description.name = line.text("name");
+    run.description.run = static_cast<unsigned>(line.number("run", scenario::max_runs));
+    run.description.campaign = line.boolean("campaign");
+    run.description.seed = line.number("seed");
+    run.description.tags = line.texts("tags", 10'000);
+    run.description.board = line.text("board");
+    run.board_key = line.text("board_key");
+    run.beginning = line.text("beginning");
+    run.fingerprint = line.text("fingerprint");
+    auto& outcome = run.outcome;
+    outcome.result = verdict_of(line);
+    outcome.message = line.text("message");
+    outcome.step = line.text("step");
+    read_place(line, outcome);
+    if (line.has("state")) outcome.state = line.texts("state", max_notes);  // newer than the format
+    outcome.log = line.text("log", max_log * 4);  // replacements of invalid bytes need more room
+    outcome.first_step_s = line.real("first_step_s");
+    outcome.wall_s = line.real("wall_s");
+    outcome.beginning_s = line.real("beginning_s");
+    outcome.own_s = line.real("own_s");
+    outcome.simulated_ns = line.number("simulated_ns");
+    outcome.trace_digest = digest_of(line);
+    outcome.timeline = timeline_of(line, run.description.file);
+    outcome.figures = figures_of(line);
+    if (line.has("notes")) outcome.notes = line.texts("notes", max_notes);  // newer than the format
+    if (line.has("fidelity")) run.fidelity = line.object("fidelity", 16);
+    return run;
 }
 
 void check_version(const fields& line) {
@@ -237,7 +241,7 @@ run_record run_of(const json& value, const std::string& place) {
     check_version(line);
     run_record run;
     run.build = line.text("build");
-    run.options = line.text_or("options", "");
+    run.options = line.text_or_empty("options");
     // Reports print them as part of a command for a shell.
     if (!scenario::is_shell_words(run.options))
         line.refuse("options", "not words of a command line");
@@ -293,10 +297,10 @@ fs::path part_of(const fs::path& file) {
 }
 
 /// The record in a folder; the incomplete one if there is one, since it is more recent.
-fs::path file_of(const fs::path& where) {
+fs::path file_of(const fs::path& path) {
     std::error_code unreadable;
-    if (!fs::is_directory(where, unreadable)) return where;
-    const auto file = where / record_name;
+    if (!fs::is_directory(path, unreadable)) return path;
+    const auto file = path / record_name;
     return fs::exists(part_of(file), unreadable) ? part_of(file) : file;
 }
 
@@ -362,8 +366,8 @@ void record_writer::write(const std::string& line) {
     }
 }
 
-void record_writer::add(const result& one) {
-    write(line_of(to_json(one)));
+void record_writer::add(const result& run) {
+    write(line_of(to_json(run)));
 }
 
 void record_writer::finish(const run_record& run) {
@@ -376,7 +380,7 @@ void record_writer::finish(const run_record& run) {
 
 std::string to_text(const run_record& run) {
     auto text = line_of(header_of(run)) + "\n";
-    for (const auto& one : run.results) text += line_of(to_json(one)) + "\n";
+    for (const auto& result : run.results) text += line_of(to_json(result)) + "\n";
     return text + line_of(end_of(run)) + "\n";
 }
 
@@ -385,8 +389,8 @@ void write_record(const fs::path& folder, const run_record& run) {
     remove_abandoned(part_of(folder / record_name));
 }
 
-run_record read_record(const fs::path& where) {
-    const auto file = file_of(where);
+run_record read_record(const fs::path& path) {
+    const auto file = file_of(path);
     const auto name = file.string();
     std::vector<std::uint8_t> bytes;
     try {
@@ -422,14 +426,14 @@ run_record read_record(const fs::path& where) {
 std::vector<result> record_follower::poll() {
     std::vector<result> all;
     const auto file = file_of(folder_);
-    std::ifstream in(file, std::ios::binary);
+    std::ifstream input(file, std::ios::binary);
     std::string text;
     for (std::size_t size = std::size_t{16} << 20; size <= max_line; size *= 2) {
-        in.clear();
-        in.seekg(static_cast<std::streamoff>(at_));
+        input.clear();
+        input.seekg(static_cast<std::streamoff>(offset_));
         text.resize(size);
-        in.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+        input.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(std::max<std::streamsize>(input.gcount(), 0)));
         if (text.size() < size || text.find('\n') != text.npos) break;
     }
     text.resize(text.rfind('\n') + 1);  // 0 without a complete line
@@ -442,7 +446,7 @@ std::vector<result> record_follower::poll() {
             // read_record() reports damaged lines.
         }
     });
-    at_ += text.size();
+    offset_ += text.size();
     return all;
 }
 

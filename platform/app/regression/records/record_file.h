@@ -25,7 +25,7 @@ public:
     record_writer(const record_writer&) = delete;
     record_writer& operator=(const record_writer&) = delete;
 
-    void add(const result& one);
+    void add(const result& run);
     /// Completes the record. \throws output_error when any write failed; the file then keeps the
     /// ending .part
     void finish(const run_record& run);
@@ -46,7 +46,7 @@ void write_record(const std::filesystem::path& folder, const run_record& run);
 /// Reads the record in a folder, or a record file. A truncated record is read up to its last
 /// complete line; `complete` is then false. Damaged lines are left out, and listed in `problems`.
 /// \throws file_error with the file's name when it or its first line cannot be read
-run_record read_record(const std::filesystem::path& where);
+run_record read_record(const std::filesystem::path& path);
 
 /// Reads the results of a record that another process is writing; keeps its position.
 class record_follower {
@@ -57,7 +57,7 @@ public:
 
 private:
     std::filesystem::path folder_;
-    std::uint64_t at_ = 0;
+    std::uint64_t offset_ = 0;
     std::size_t line_ = 0;
 };
 

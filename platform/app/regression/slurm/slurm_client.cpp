@@ -54,20 +54,20 @@ slurm_client::reply slurm_client::run(const std::vector<std::string>& words) {
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
         throw std::system_error(errno, std::generic_category(), "pipe");
     const unique_fd out(ends[0]);
-    unique_fd in(ends[1]);
-    auto process = child_process::start_bound(words, {.output = in.get()});
-    in = unique_fd();
-    reply how{0, {}};
+    unique_fd write_end(ends[1]);
+    auto process = child_process::start_bound(words, {.output = write_end.get()});
+    write_end = unique_fd();
+    reply answer{0, {}};
     std::array<char, 65536> bytes{};
     for (;;) {
         const auto count = read(out.get(), bytes.data(), bytes.size());
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
-        if (how.output.size() < max_output)
-            how.output.append(bytes.data(), static_cast<std::size_t>(count));
+        if (answer.output.size() < max_output)
+            answer.output.append(bytes.data(), static_cast<std::size_t>(count));
     }
-    how.status = process.wait().shell_status();
-    return how;
+    answer.status = process.wait().shell_status();
+    return answer;
 }
 
 std::string slurm_client::submit(const array& tasks) const {
@@ -79,28 +79,28 @@ std::string slurm_client::submit(const array& tasks) const {
                                    "--output=" + tasks.log.string()};
     if (!tasks.partition.empty()) words.push_back("--partition=" + tasks.partition);
     words.push_back(tasks.script.string());
-    const auto how = run(words);
-    if (how.status != 0)
-        throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(how.output)));
+    const auto answer = run(words);
+    if (answer.status != 0)
+        throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(answer.output)));
     // The output is "123" or "123;cluster"; site plug-ins may print lines before it.
-    auto text = how.output;
+    auto text = answer.output;
     while (text.ends_with('\n')) text.pop_back();
     text = text.substr(text.rfind('\n') + 1);
     text = text.substr(0, text.find(';'));
     if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
-        throw slurm_error(fmt::format("sbatch names no job: {}", first_line(how.output)));
+        throw slurm_error(fmt::format("sbatch names no job: {}", first_line(answer.output)));
     return text;
 }
 
 std::optional<std::map<slurm_client::task, std::string>> slurm_client::states(
     const std::vector<std::string>& jobs) const {
     std::map<task, std::string> all;
-    const auto how = run({"squeue", "--noheader", "--array", "--states=all",
-                          fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
+    const auto answer = run({"squeue", "--noheader", "--array", "--states=all",
+                             fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
     // The error for a job that ended more than MinJobAge ago.
-    const bool forgotten = how.output.find("Invalid job id") != how.output.npos;
-    if (how.status != 0 && !forgotten) return std::nullopt;
-    std::istringstream lines(how.output);
+    const bool forgotten = answer.output.find("Invalid job id") != answer.output.npos;
+    if (answer.status != 0 && !forgotten) return std::nullopt;
+    std::istringstream lines(answer.output);
     for (std::string line; std::getline(lines, line);) {
         std::istringstream words(line);
         std::string job, number, state;
@@ -118,12 +118,12 @@ void slurm_client::cancel(const std::vector<std::string>& jobs) const {
 unsigned slurm_client::processors(const std::string& partition) const {
     std::vector<std::string> words{"sinfo", "--noheader", "--format=%C"};
     if (!partition.empty()) words.push_back("--partition=" + partition);
-    const auto how = run(words);
-    if (how.status != 0)
-        throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(how.output)));
+    const auto answer = run(words);
+    if (answer.status != 0)
+        throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(answer.output)));
     // Each line is "allocated/idle/other/total" for one partition.
     unsigned most = 0;
-    std::istringstream lines(how.output);
+    std::istringstream lines(answer.output);
     for (std::string line; std::getline(lines, line);) {
         std::istringstream parts(line);
         std::string allocated, idle;
@@ -131,7 +131,7 @@ unsigned slurm_client::processors(const std::string& partition) const {
         std::getline(parts, idle, '/');
         most = std::max(most, number_of(allocated) + number_of(idle));
     }
-    if (most == 0 && !partition.empty() && how.output.find('/') == how.output.npos)
+    if (most == 0 && !partition.empty() && answer.output.find('/') == answer.output.npos)
         throw slurm_error(fmt::format("Slurm has no partition '{}'", partition));
     return std::max(most, 1u);
 }

@@ -304,10 +304,10 @@ TEST(Compare, NamesWhatIsDifferent) {
     auto now = shard(1, 1, {},
                      {named("breaks", false), named("heals"), named("same", true, 14),
                       named("slower", true, 15.1), named("new")});
-    before.results[3].how.trace_digest = 1;
-    now.results[2].how.trace_digest = 2;
-    before.results[4].how.figures = {{"in", 100, "us"}, {"out", 100, "us"}};
-    now.results[3].how.figures = {{"in", 104.9, "us"}, {"out", 105.1, "us"}};
+    before.results[3].outcome.trace_digest = 1;
+    now.results[2].outcome.trace_digest = 2;
+    before.results[4].outcome.figures = {{"in", 100, "us"}, {"out", 100, "us"}};
+    now.results[3].outcome.figures = {{"in", 104.9, "us"}, {"out", 105.1, "us"}};
     const auto found = compare(before, now, {});
     EXPECT_THAT(found.newly_failing, ElementsAre("x.yaml: breaks: x.yaml:7:5: wrong byte"));
     EXPECT_THAT(found.newly_passing, ElementsAre("x.yaml: heals"));
@@ -323,9 +323,9 @@ TEST(Compare, NamesWhatIsDifferent) {
 TEST(Compare, FailureAtAnotherStepIsADifference) {
     const auto before = shard(1, 1, {}, {named("breaks", false), named("passes")});
     auto now = before;
-    now.results[0].how.message = "another byte";
+    now.results[0].outcome.message = "another byte";
     EXPECT_EQ(compare(before, now, {}).text(), "no difference\n");
-    now.results[0].how.where.line = 9;
+    now.results[0].outcome.place.line = 9;
     EXPECT_EQ(compare(before, now, {}).text(),
               "failing at another step (1):\n  x.yaml: breaks: x.yaml:9:5: another byte\n");
 }
@@ -336,7 +336,7 @@ TEST(Compare, NoiseOfAFigureIsTheRangeOfItsEarlierRuns) {
         for (const auto value : values) {
             auto one = named("a #" + std::to_string(all.size() + 1));
             one.description.run = static_cast<unsigned>(all.size() + 1);
-            one.how.figures = {{"rate", value, "GB/s"}};
+            one.outcome.figures = {{"rate", value, "GB/s"}};
             all.push_back(one);
         }
         return shard(1, 1, {}, all);

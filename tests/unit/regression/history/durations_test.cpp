@@ -36,10 +36,10 @@ struct Durations : testing::Test {
         one.beginning = beginning;
         all.push_back(one);
         auto& run = measured.emplace_back(named(one.name));
-        run.how.beginning_s = beginning_s;
-        run.how.own_s = own_s;
+        run.outcome.beginning_s = beginning_s;
+        run.outcome.own_s = own_s;
     }
-    durations known() const { return durations::of(shard(1, 1, {}, measured)); }
+    durations known() const { return durations::measured_in(shard(1, 1, {}, measured)); }
     /// Time of each shard, counted independently of the code under test: own times, and each boot
     /// once.
     std::vector<double> seconds(const std::vector<unsigned>& parts, unsigned count) const {
@@ -47,9 +47,9 @@ struct Durations : testing::Test {
         std::vector<std::set<std::string>> booted(count);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto part = parts.at(i) - 1;
-            sums.at(part) += measured[i].how.own_s;
+            sums.at(part) += measured[i].outcome.own_s;
             if (booted[part].insert(all[i].beginning).second)
-                sums[part] += measured[i].how.beginning_s;
+                sums[part] += measured[i].outcome.beginning_s;
         }
         return sums;
     }
@@ -134,8 +134,8 @@ TEST_F(Durations, FileIsMergedAndFailuresDoNotCount) {
     const auto file = std::filesystem::path(folder / "d.json");
     const auto run = [&](double own_s, bool passed) {
         auto one = named("a", passed);
-        one.how.own_s = own_s;
-        one.how.beginning_s = 0.25;
+        one.outcome.own_s = own_s;
+        one.outcome.beginning_s = 0.25;
         update_durations(file, shard(1, 1, {}, {one}));
         return durations::read(file).find(one.description).value_or(durations::entry{});
     };

@@ -23,7 +23,7 @@ std::vector<run_record> runs_with(const std::vector<double>& rates) {
     std::vector<run_record> all;
     for (const auto rate : rates) {
         auto one = sample::named("copies");
-        one.how.figures.push_back({"copy rate", rate, "GB/s"});
+        one.outcome.figures.push_back({"copy rate", rate, "GB/s"});
         auto& run = all.emplace_back();
         run.build = "0.2.0 c" + std::to_string(all.size() - 1);
         run.started = static_cast<std::int64_t>(86'400 * all.size());
@@ -87,7 +87,7 @@ TEST(FigureTrend, EqualBuildsAreNotBisected) {
 
 TEST(FigureTrend, RunsThatDidNotMeasureAreShown) {
     auto runs = runs_with({50, 50, 40});
-    runs[1].results.front().how.figures.clear();
+    runs[1].results.front().outcome.figures.clear();
     const auto trend = figure_trends(runs, "copy rate", "", {}).front();
     EXPECT_THAT(trend.text(), HasSubstr("c1            not measured\n"));
     EXPECT_THAT(trend.text(), HasSubstr("git bisect start c2 c0"));
@@ -120,7 +120,7 @@ TEST(FigureTrend, TimeGrowsWithTheResultsAndNotWithTheirSquare) {
 TEST(FigureTrend, PatternsChooseFiguresAndScenarios) {
     auto runs = runs_with({50, 51});
     auto other = sample::named("collectives");
-    other.how.figures.push_back({"bus rate", 7, "GB/s"});
+    other.outcome.figures.push_back({"bus rate", 7, "GB/s"});
     runs[0].results.push_back(other);
     EXPECT_THAT(figure_trends(runs, "* rate", "", {}), SizeIs(2));
     EXPECT_THAT(figure_trends(runs, "* rate", "coll*", {}), SizeIs(1));

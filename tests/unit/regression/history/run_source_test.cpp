@@ -26,7 +26,7 @@ struct RunSource : testing::Test {
     /// Adds a run with one scenario and a figure, as one record and one file of the history.
     void add(std::int64_t started, double value) {
         auto one = sample::named("copies", value > 10);
-        one.how.figures.push_back({"rate", value, "GB/s"});
+        one.outcome.figures.push_back({"rate", value, "GB/s"});
         auto run = sample::shard(1, 1, {"copies"}, {one});
         run.started = started;
         history::add(past, run);
@@ -47,8 +47,8 @@ TEST_F(RunSource, RecordHistoryFileAndTheirFoldersAreTakenAlike) {
         ASSERT_THAT(run.results, SizeIs(1)) << where;
         EXPECT_EQ(run.results[0].description.name, "copies") << where;
         EXPECT_FALSE(run.results[0].passed()) << where;
-        EXPECT_EQ(run.results[0].how.figures[0].value, 5) << where;
-        EXPECT_EQ(run.results[0].how.figures[0].unit, "GB/s") << where;
+        EXPECT_EQ(run.results[0].outcome.figures[0].value, 5) << where;
+        EXPECT_EQ(run.results[0].outcome.figures[0].unit, "GB/s") << where;
     }
 }
 

@@ -29,7 +29,7 @@ struct HtmlReport : testing::Test {
         run_record run;
         for (std::size_t i = 0; i < all.size(); ++i) {
             run.results.push_back(described(all[i], i, ""));
-            run.results.back().how = how[i];
+            run.results.back().outcome = how[i];
         }
         for (const auto& [board, picture] : pictures) run.boards[board] = {"", picture};
         return run;
@@ -69,7 +69,7 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
     how[1].result = outcome::verdict::timed_out;
     how[1].message = "still running";
     how[1].step = "wait";
-    how[1].where = {7, 5, 1};
+    how[1].place = {7, 5, 1};
     how[1].timeline = {{"wait", 7, 500}};
     how[1].log = "first\nlast\n";
     const auto page = read(all, how, {{"trn3-chip", "<svg></svg>"}});
@@ -124,7 +124,7 @@ TEST_F(HtmlReport, LinesOfIncludedFilesHaveTheirFile) {
     how[0].result = outcome::verdict::failed;
     how[0].step = "cut: wait";
     how[0].file = "lib.yaml";
-    how[0].where = {5, 3, 1};
+    how[0].place = {5, 3, 1};
     how[0].timeline = {{"boot", 5, 0, {}, "x.yaml"},
                        {"cut: wait", 5, 0, {{"cut", 5, "x.yaml"}}, "lib.yaml"},
                        {"cut: wait", 5, 0, {{"cut", 5, "lib.yaml"}}, "lib.yaml"},
@@ -142,7 +142,7 @@ TEST_F(HtmlReport, FailedStepIsMarkedWhenAnotherBranchStartedALaterOne) {
     std::vector<outcome> how(1);
     how[0].result = outcome::verdict::failed;
     how[0].step = "a: flap: copy";
-    how[0].where = {7, 5, 1};
+    how[0].place = {7, 5, 1};
     how[0].timeline = {{"flap: together a, b", 6, 0, {{"flap", 3}}},
                        {"a: flap: copy", 7, 1'000'000, {{"flap", 3}, {"", 6}, {"a", 0}}},
                        {"b: flap: wait", 8, 2'000'000, {{"flap", 3}, {"", 6}, {"b", 0}}}};
