@@ -39,13 +39,13 @@ std::optional<misuse::rule> find_rule(std::string name) {
     return misuse::find(name);
 }
 
-std::string rule_text(const misuse::rule& one) {
+std::string rule_text(const misuse::rule& rule) {
     return fmt::format(
-        "{} {}: {}\n  {}see doc/rules.md: what, why, how it is seen, how to mend it\n", one.id,
-        one.name, one.text,
-        one.on_demand
-            ? "only checked when a policy names it (--misuse log:" + std::string(one.name) + ")\n  "
-            : "");
+        "{} {}: {}\n  {}see doc/rules.md: what, why, how it is seen, how to mend it\n", rule.id,
+        rule.name, rule.text,
+        rule.on_demand ? "only checked when a policy names it (--misuse log:" +
+                             std::string(rule.name) + ")\n  "
+                       : "");
 }
 
 /// Boards that have all kinds of modules with faults together.

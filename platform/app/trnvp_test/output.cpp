@@ -24,8 +24,8 @@ void progress_line::write(const std::string& text) {
 }
 
 test_output::test_output(bool quiet, std::span<const scenario::scenario> all) : quiet_(quiet) {
-    for (const auto& one : all)
-        if (one.campaign) ++campaigns_[scenario::identity(one)].left;
+    for (const auto& run : all)
+        if (run.campaign) ++campaigns_[scenario::identity(run)].left;
 }
 
 void test_output::say(const std::string& sentence) {
@@ -34,22 +34,23 @@ void test_output::say(const std::string& sentence) {
     std::fflush(stdout);
 }
 
-void test_output::add(const scenario::description& run, const scenario::outcome& how, bool again) {
+void test_output::add(const scenario::description& run, const scenario::outcome& outcome,
+                      bool again) {
     if (quiet_) return;
     clear();
     if (run.campaign)
-        add_seed(run, how, again);
+        add_seed(run, outcome, again);
     else
-        print_to(stdout, "{}", scenario::to_text(run, how));
+        print_to(stdout, "{}", scenario::to_text(run, outcome));
     std::fflush(stdout);
 }
 
-void test_output::add_seed(const scenario::description& run, const scenario::outcome& how,
+void test_output::add_seed(const scenario::description& run, const scenario::outcome& outcome,
                            bool again) {
     auto& all = campaigns_[scenario::identity(run)];
     if (again) {
-        const auto before = std::ranges::find(all.results, run.name,
-                                              [](const auto& one) { return one.description.name; });
+        const auto before = std::ranges::find(
+            all.results, run.name, [](const auto& result) { return result.description.name; });
         all.failed -= !before->passed();
         all.results.erase(before);
         ++all.left;
@@ -57,13 +58,13 @@ void test_output::add_seed(const scenario::description& run, const scenario::out
     // Keep neither logs nor steps: a campaign may have 100,000 seeds.
     auto& result = all.results.emplace_back();
     result.description = run;
-    result.how.result = how.result;
-    all.seconds += how.wall_s;
-    if (!how.passed() && ++all.failed <= failed_seeds_shown)
-        print_to(stdout, "{}", scenario::to_text(run, how));
+    result.outcome.result = outcome.result;
+    all.seconds += outcome.wall_s;
+    if (!outcome.passed() && ++all.failed <= failed_seeds_shown)
+        print_to(stdout, "{}", scenario::to_text(run, outcome));
     if (--all.left > 0) return;
     regression::row row;
-    for (const auto& one : all.results) row.runs.push_back(&one);
+    for (const auto& seed_result : all.results) row.runs.push_back(&seed_result);
     const bool passed = row.failed() == 0;
     print_to(stdout, "{}  {:<56} {:>8.2f} s, {}\n", passed ? "pass" : "FAIL",
              printable(scenario::title_of_all_runs(run)), all.seconds,

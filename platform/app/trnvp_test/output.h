@@ -49,7 +49,8 @@ public:
     test_output(bool quiet, std::span<const scenario::scenario> all);
 
     /// `again`: the run was added before, with another result.
-    void add(const scenario::description& run, const scenario::outcome& how, bool again = false);
+    void add(const scenario::description& run, const scenario::outcome& outcome,
+             bool again = false);
     void show(const scenario::run_progress& now) { progress_.show(now); }
     /// Removes the progress line.
     void clear() { progress_.clear(); }
@@ -62,7 +63,7 @@ private:
         double seconds = 0;
         std::vector<regression::result> results;
     };
-    void add_seed(const scenario::description& run, const scenario::outcome& how, bool again);
+    void add_seed(const scenario::description& run, const scenario::outcome& outcome, bool again);
 
     const bool quiet_;
     progress_line progress_;

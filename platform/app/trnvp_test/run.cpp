@@ -60,7 +60,7 @@ public:
 
 private:
     scenario::execution_options options_of(std::size_t number) const;
-    void ended(std::size_t number, const scenario::outcome& how);
+    void ended(std::size_t number, const scenario::outcome& outcome);
 
     const test_options& chosen_;
     const test_scenarios& all_;
@@ -80,16 +80,16 @@ scenario::execution_options local_run::options_of(std::size_t number) const {
             .vcd_signals = chosen_.vcd_signals};
 }
 
-void local_run::ended(std::size_t number, const scenario::outcome& how) {
+void local_run::ended(std::size_t number, const scenario::outcome& outcome) {
     const auto& run = all_.mine[number];
     const auto board = record_.boards.find(regression::board_key(run));
-    auto one = regression::described(run, number,
-                                     board == record_.boards.end() ? "" : board->second.digest);
-    one.how = how;
+    auto result = regression::described(run, number,
+                                        board == record_.boards.end() ? "" : board->second.digest);
+    result.outcome = outcome;
     if (writer_ && !chosen_.fidelity_report.empty())
-        one.fidelity = read_fidelity(options_of(number).fidelity_report);
-    if (writer_) writer_->add(one);
-    record_.results.push_back(std::move(one));
+        result.fidelity = read_fidelity(options_of(number).fidelity_report);
+    if (writer_) writer_->add(result);
+    record_.results.push_back(std::move(result));
 }
 
 regression::run_record local_run::run() {
@@ -101,7 +101,7 @@ regression::run_record local_run::run() {
         {.jobs = jobs,
          .fork = chosen_.share && chosen_.fidelity_report.empty() && chosen_.vcd.empty(),
          .on_progress = [&](const auto& now) { output_.show(now); },
-         .on_end = [&](std::size_t number, const auto& how) { ended(number, how); },
+         .on_end = [&](std::size_t number, const auto& outcome) { ended(number, outcome); },
          .stop = [] { return first_signal::received() != 0; },
          .on_shared_end =
              [&](auto members) {
@@ -112,7 +112,7 @@ regression::run_record local_run::run() {
                 all_.mine, kinds(), [&](std::size_t number) { return options_of(number); },
                 scenarios);
         },
-        [&](std::size_t number, const auto& how) { output_.add(all_.mine[number], how); });
+        [&](std::size_t number, const auto& outcome) { output_.add(all_.mine[number], outcome); });
     output_.clear();
     std::ranges::stable_sort(record_.results, {}, &regression::result::number);
     record_.wall_s =

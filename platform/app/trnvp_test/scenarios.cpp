@@ -73,7 +73,7 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
         bool known_already = false;
         for (const auto& file : scenario::find_files(name)) {
             if (known.insert(fs::absolute(file).lexically_normal()).second)
-                for (auto& one : scenario::load(file, check)) all.push_back(std::move(one));
+                for (auto& run : scenario::load(file, check)) all.push_back(std::move(run));
             else
                 known_already = true;
         }
@@ -84,12 +84,12 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
     return all;
 }
 
-/// What --rerun-failed selects. \throws file_error
+/// The cases that --rerun-failed selects. \throws file_error
 scenario::case_set failed_of(const std::string& source) {
     if (source == test_options::last_results) return scenario::read_failed(scenario::failed_list());
     scenario::case_set failed;
-    for (const auto& one : regression::ended_cases(regression::read_run(source)))
-        if (!one.passed) failed.insert(one.tried);
+    for (const auto& ended : regression::ended_cases(regression::read_run(source)))
+        if (!ended.passed) failed.insert(ended.tried);
     return failed;
 }
 
@@ -97,7 +97,7 @@ scenario::case_set failed_of(const std::string& source) {
 void check_has_some(const std::vector<scenario::scenario>& all, const scenario::case_set& failed,
                     const std::string& record) {
     if (failed.empty() || record == test_options::last_results) return;
-    if (std::ranges::any_of(all, [&](const auto& one) { return scenario::is_in(failed, one); }))
+    if (std::ranges::any_of(all, [&](const auto& run) { return scenario::is_in(failed, run); }))
         return;
     throw user_error(fmt::format(
         "--rerun-failed={}: the given files have none of its {} failed scenarios, such as '{}' of "
@@ -123,21 +123,21 @@ test_scenarios read_scenarios(const test_options& chosen) {
     if (!chosen.rerun_failed.empty()) wanted.failed = failed_of(chosen.rerun_failed);
     try {
         auto all = load_all(chosen.scenarios);
-        for (auto& one : all) {
-            one.options = chosen.options;
+        for (auto& run : all) {
+            run.options = chosen.options;
             for (const auto& allowed : chosen.misuse.allowances)  // perhaps those of a file
-                one.text_digest = mix_in(one.text_digest, allowed.text());
+                run.text_digest = mix_in(run.text_digest, allowed.text());
         }
         if (chosen.strict) scenario::mistakes_of(all).throw_if_any();
         if (wanted.failed) check_has_some(all, *wanted.failed, chosen.rerun_failed);
         test_scenarios read{scenario::select(all, wanted), {}};
         wanted.part = {};
         wanted.shuffle = {};
-        for (const auto& one :
+        for (const auto& run :
              wanted.repeat == 1 && !chosen.selected.shuffle && chosen.selected.part.count == 1
                  ? read.mine
                  : scenario::select(all, wanted))
-            read.whole.push_back(regression::run_identity(one));
+            read.whole.push_back(regression::run_identity(run));
         return read;
     } catch (const std::invalid_argument& wrong) {
         throw user_error(wrong.what());
@@ -177,18 +177,17 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     if (!chosen.report.empty() && !chosen.fidelity_report.empty() &&
         chosen.fidelity_report.extension() != ".json")
         throw user_error("--report merges fidelity reports that end in .json");
-    if (std::error_code unreadable;
-        fs::exists(chosen.history, unreadable) && !fs::is_directory(chosen.history, unreadable))
-        throw user_error(fmt::format("--history {}: not a folder", chosen.history.string()));
-    if (std::error_code unreadable;
-        fs::exists(chosen.report, unreadable) && !fs::is_directory(chosen.report, unreadable))
-        throw user_error(fmt::format("--report {}: not a folder", chosen.report.string()));
+    for (const auto& [option, folder] :
+         {std::pair("--history", chosen.history), std::pair("--report", chosen.report)})
+        if (std::error_code unreadable;
+            fs::exists(folder, unreadable) && !fs::is_directory(folder, unreadable))
+            throw user_error(fmt::format("{} {}: not a folder", option, folder.string()));
     // Read before the run, since its results could not be added to a damaged file.
     if (!chosen.durations.empty()) regression::durations::read(chosen.durations);
     output_files files;
     std::set<std::string> scenarios;
-    for (const auto& one : all)
-        if (scenarios.insert(one.file).second) files.keep(one.file, "a scenario");
+    for (const auto& run : all)
+        if (scenarios.insert(run.file).second) files.keep(run.file, "a scenario");
     // An input and an output.
     if (!chosen.durations.empty()) files.keep(chosen.durations, "--durations");
     if (!chosen.report.empty()) keep_report(chosen, files);
@@ -227,14 +226,11 @@ std::string with_disks(const std::string& digest, const plan& board) {
 std::map<std::string, regression::run_record::board> boards_of(
     const test_options& chosen, const std::vector<scenario::scenario>& all) {
     std::map<std::string, regression::run_record::board> boards;
-    for (const auto& one : all) {
-        if (!one.mistakes.empty()) continue;
-        auto& about = boards[regression::board_key(one)];
+    for (const auto& run : all) {
+        if (!run.mistakes.empty()) continue;
+        auto& about = boards[regression::board_key(run)];
         if (!about.digest.empty()) continue;
-        auto set = one.set;
-        if (const auto image = scenario::find_firmware(one); !image.empty())
-            set.push_back("firmware=" + image);
-        const auto board = load_board(one.board, kinds(), set);
+        const auto board = load_board(run.board, kinds(), scenario::board_set(run));
         about.digest = with_disks(board_digest(board, timing_of(chosen)), board);
         about.picture = to_svg(board, drawing::read_topology(board, board_vocabulary()));
     }
@@ -245,13 +241,11 @@ std::map<std::string, regression::run_record::board> boards_of(
 std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all) {
     std::set<std::pair<std::string, std::vector<std::string>>> seen;
     std::set<fs::path> programs;
-    for (const auto& one : all) {
-        if (!one.mistakes.empty()) continue;
-        auto set = one.set;
-        if (const auto image = scenario::find_firmware(one); !image.empty())
-            set.push_back("firmware=" + image);
-        if (seen.emplace(one.board, set).second)
-            programs.merge(programs_of(load_board(one.board, kinds(), set)));
+    for (const auto& run : all) {
+        if (!run.mistakes.empty()) continue;
+        const auto set = scenario::board_set(run);
+        if (seen.emplace(run.board, set).second)
+            programs.merge(programs_of(load_board(run.board, kinds(), set)));
     }
     return {programs.begin(), programs.end()};
 }

@@ -100,13 +100,13 @@ private:
     std::string script(unsigned attempt) const;
     void poll_results();
     void poll_states();
-    void end(slurm_shard& one, const std::string& state);
-    bool repeat(slurm_shard& one, const std::string& state);
+    void end(slurm_shard& shard, const std::string& state);
+    bool repeat(slurm_shard& shard, const std::string& state);
     void note(const std::string& sentence);
     void wait_for_end();
     void cancel();
     bool all_ended() const {
-        return std::ranges::all_of(shards_, [](const auto& one) { return one.ended; });
+        return std::ranges::all_of(shards_, [](const auto& shard) { return shard.ended; });
     }
     regression::run_record merged();
 
@@ -167,11 +167,11 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
                        .partition = chosen_.partition});
     jobs_.push_back(job);
     for (const auto part : parts) {
-        auto& one = shards_[part - 1];
-        one.job = job;
-        one.folders.push_back(folder_ / fmt::format("{}.{}", part, attempt));
-        one.record_due = {};
-        followers_[part - 1] = regression::record_follower(one.folders.back());
+        auto& shard = shards_[part - 1];
+        shard.job = job;
+        shard.folders.push_back(folder_ / fmt::format("{}.{}", part, attempt));
+        shard.record_due = {};
+        followers_[part - 1] = regression::record_follower(shard.folders.back());
     }
 }
 
@@ -179,15 +179,15 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
 /// the results before.
 void slurm_run::poll_results() {
     for (auto& follower : followers_)
-        for (const auto& one : follower.poll()) {
+        for (const auto& result : follower.poll()) {
             const auto [known, fresh] =
-                known_.emplace(regression::run_identity(one.description), one.passed());
-            if (!fresh && known->second == one.passed()) continue;
+                known_.emplace(regression::run_identity(result.description), result.passed());
+            if (!fresh && known->second == result.passed()) continue;
             progress_.ended += fresh;
-            progress_.failed += !one.passed();
+            progress_.failed += !result.passed();
             progress_.failed -= !fresh && !known->second;
-            known->second = one.passed();
-            output_.add(one.description, one.how, !fresh);
+            known->second = result.passed();
+            output_.add(result.description, result.outcome, !fresh);
         }
     output_.show(progress_);
 }
@@ -195,14 +195,14 @@ void slurm_run::poll_results() {
 void slurm_run::poll_states() {
     const auto states = slurm_.states(jobs_);
     if (!states) return;  // Slurm does not answer: try again at the next poll
-    for (auto& one : shards_) {
-        if (one.ended) continue;
-        const auto found = states->find({one.job, one.part});
+    for (auto& shard : shards_) {
+        if (shard.ended) continue;
+        const auto found = states->find({shard.job, shard.part});
         const std::string state = found == states->end() ? "unknown" : found->second;
         if (found == states->end() || regression::has_ended(state))
-            end(one, state);
+            end(shard, state);
         else
-            one.record_due = {};
+            shard.record_due = {};
     }
 }
 
@@ -217,36 +217,36 @@ void slurm_run::note(const std::string& sentence) {
 }
 
 /// Submits the shard again if it was not its own fault that it ended. \returns whether it runs
-bool slurm_run::repeat(slurm_shard& one, const std::string& state) {
+bool slurm_run::repeat(slurm_shard& shard, const std::string& state) {
     if (first_signal::received() != 0 || !regression::is_fault_of_node(state) ||
-        one.attempt >= max_attempts)
+        shard.attempt >= max_attempts)
         return false;
-    ++one.attempt;
+    ++shard.attempt;
     try {
-        submit({one.part});
+        submit({shard.part});
     } catch (const std::runtime_error& why) {
-        note(fmt::format("shard {} cannot run again: {}", one.part, why.what()));
+        note(fmt::format("shard {} cannot run again: {}", shard.part, why.what()));
         return false;
     }
-    note(fmt::format("shard {} runs again ({} of {}): {}", one.part, one.attempt, max_attempts,
+    note(fmt::format("shard {} runs again ({} of {}): {}", shard.part, shard.attempt, max_attempts,
                      state));
     return true;
 }
 
-void slurm_run::end(slurm_shard& one, const std::string& state) {
-    if (is_complete(one.folders.back())) {
-        one.ended = true;
+void slurm_run::end(slurm_shard& shard, const std::string& state) {
+    if (is_complete(shard.folders.back())) {
+        shard.ended = true;
         return;
     }
     if (state == "COMPLETED" || state == "FAILED" || state == "unknown") {
         const auto now = clock::now();
-        if (!one.record_due) one.record_due = now + max_record_delay;
-        if (now < *one.record_due) return;
+        if (!shard.record_due) shard.record_due = now + max_record_delay;
+        if (now < *shard.record_due) return;
     }
-    if (repeat(one, state)) return;
-    one.ended = true;
-    note(fmt::format("shard {} did not end its run: {}", one.part, state));
-    const auto log = folder_ / fmt::format("{}.{}.out", one.part, one.folders.size());
+    if (repeat(shard, state)) return;
+    shard.ended = true;
+    note(fmt::format("shard {} did not end its run: {}", shard.part, state));
+    const auto log = folder_ / fmt::format("{}.{}.out", shard.part, shard.folders.size());
     if (state == "FAILED") output_.say(last_lines_of(log));
 }
 
@@ -269,9 +269,9 @@ void slurm_run::cancel() {
 regression::run_record slurm_run::merged() {
     std::vector<std::vector<fs::path>> shards;
     std::error_code unreadable;
-    for (const auto& one : shards_) {
+    for (const auto& shard : shards_) {
         std::vector<fs::path> begun;
-        for (const auto& folder : one.folders)
+        for (const auto& folder : shard.folders)
             if (fs::is_directory(folder, unreadable)) begun.push_back(folder);
         if (!begun.empty()) shards.push_back(begun);
     }
@@ -312,16 +312,16 @@ slurm_result slurm_run::run() {
     if (!all_ended()) cancel();
     poll_results();
     output_.clear();
-    slurm_result how{merged(), first_signal::received()};
-    how.run.wall_s = std::chrono::duration<double>(clock::now() - begin).count();
-    if (chosen_.report.empty() && how.run.missing().empty()) {
+    slurm_result result{merged(), first_signal::received()};
+    result.run.wall_s = std::chrono::duration<double>(clock::now() - begin).count();
+    if (chosen_.report.empty() && result.run.missing().empty()) {
         std::error_code ignored;
         fs::remove_all(folder_, ignored);
     } else {
         output_.say(fmt::format("jobs {}: scripts, logs and records are in {}",
                                 fmt::join(jobs_, ", "), folder_.string()));
     }
-    return how;
+    return result;
 }
 
 }  // namespace
