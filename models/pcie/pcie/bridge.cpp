@@ -21,7 +21,7 @@ std::uint32_t reportable(std::uint32_t root_error_status) {
 
 }  // namespace
 
-bridge::bridge(const config& cfg, hooks hooks) : role_(cfg.as), hooks_(std::move(hooks)) {
+bridge::bridge(const config& cfg, hooks hooks) : role_(cfg.port_role), hooks_(std::move(hooks)) {
     build(cfg);
     decode();
 }
@@ -120,11 +120,11 @@ void bridge::decode() {
     const auto command = space_.get<std::uint16_t>(PCI_COMMAND);
     const bool in_d0 =
         (space_.get<std::uint16_t>(power_ + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK) == 0;
-    const auto part = [this](std::uint32_t at) {
-        return static_cast<std::uint64_t>(space_.get<std::uint16_t>(at) & 0xfff0) << 16;
+    const auto part = [this](std::uint32_t offset) {
+        return static_cast<std::uint64_t>(space_.get<std::uint16_t>(offset) & 0xfff0) << 16;
     };
-    const auto upper = [this](std::uint32_t at) {
-        return static_cast<std::uint64_t>(space_.get<std::uint32_t>(at)) << 32;
+    const auto upper = [this](std::uint32_t offset) {
+        return static_cast<std::uint64_t>(space_.get<std::uint32_t>(offset)) << 32;
     };
     constexpr std::uint64_t granule = 0xf'ffff;  // 1 MiB - 1
     const decoded before = std::exchange(
@@ -150,9 +150,9 @@ bool bridge::claims(std::uint64_t address, std::uint64_t length) const {
 
 // --- Slot and link
 
-void bridge::change(const slot_state& to) {
+void bridge::change(const slot_state& next) {
     const bool was_present = present(), was_reachable = reachable();
-    slot_ = to;
+    slot_ = next;
     show_slot();
     std::uint16_t events = 0;
     if (present() != was_present) events |= PCI_EXP_SLTSTA_PDC;
@@ -162,9 +162,9 @@ void bridge::change(const slot_state& to) {
 }
 
 void bridge::show_slot() {
-    const auto show = [this](std::uint32_t at, std::uint16_t bit, bool on) {
-        const auto status = space_.get<std::uint16_t>(at);
-        space_.set(at, static_cast<std::uint16_t>(on ? status | bit : status & ~bit));
+    const auto show = [this](std::uint32_t offset, std::uint16_t bit, bool on) {
+        const auto status = space_.get<std::uint16_t>(offset);
+        space_.set(offset, static_cast<std::uint16_t>(on ? status | bit : status & ~bit));
     };
     show(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, present());
     show(pcie_ + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA, reachable());
@@ -176,31 +176,31 @@ void bridge::leave_empty() {
 }
 
 void bridge::link(bool up) {
-    slot_state to = slot_;
-    to.link = up;
-    change(to);
+    slot_state next = slot_;
+    next.link = up;
+    change(next);
 }
 
 void bridge::card(bool present, bool link) {
-    slot_state to = slot_;
-    to.card = present;
-    to.link = link;
-    change(to);
+    slot_state next = slot_;
+    next.card = present;
+    next.link = link;
+    change(next);
 }
 
 void bridge::cut(bool down) {
-    slot_state to = slot_;
-    to.cut = down;
-    change(to);
+    slot_state next = slot_;
+    next.cut = down;
+    change(next);
 }
 
-std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
+std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_lookup& lookup) {
     const auto port =
         fault_argument::number("port", 0, static_cast<std::int64_t>(ports) - 1, "of the module")
             .by_default(0);
     const auto on_port = [=](auto action) {
         return [=](const fault_values& given) {
-            const auto [port, below] = at(given.number<std::size_t>("port"));
+            const auto [port, below] = lookup(given.number<std::size_t>("port"));
             action(port, below);
         };
     };
@@ -280,16 +280,16 @@ void bridge::receive_error(function_id source, error_class severity) {
     std::uint32_t bits = received;
     if (severity == error_class::fatal) bits |= PCI_ERR_ROOT_FATAL_RCV;
     if (severity == error_class::nonfatal) bits |= PCI_ERR_ROOT_NONFATAL_RCV;
-    const std::uint32_t at = errors_.offset() + PCI_ERR_ROOT_STATUS;
-    const auto status = space_.get<std::uint32_t>(at);
+    const std::uint32_t status_offset = errors_.offset() + PCI_ERR_ROOT_STATUS;
+    const auto status = space_.get<std::uint32_t>(status_offset);
     if ((status & received) != 0) {
         bits |= correctable ? PCI_ERR_ROOT_MULTI_COR_RCV : PCI_ERR_ROOT_MULTI_UNCOR_RCV;
     } else {  // the registers keep the first source of each kind, and whether it was fatal
-        const std::uint32_t from = errors_.offset() + PCI_ERR_ROOT_ERR_SRC;
-        space_.set(correctable ? from : from + 2, source);
+        const std::uint32_t source_offset = errors_.offset() + PCI_ERR_ROOT_ERR_SRC;
+        space_.set(correctable ? source_offset : source_offset + 2, source);
         if (severity == error_class::fatal) bits |= PCI_ERR_ROOT_FIRST_FATAL;
     }
-    space_.set(at, status | bits);
+    space_.set(status_offset, status | bits);
     // 6.2.4.1.2: an interrupt for each change from "nothing enabled is recorded".
     const auto enabled = space_.get<std::uint32_t>(errors_.offset() + PCI_ERR_ROOT_COMMAND);
     if ((reportable(status) & enabled) == 0 && (reportable(status | bits) & enabled) != 0)

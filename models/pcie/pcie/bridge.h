@@ -28,7 +28,7 @@ public:
         downstream = PCI_EXP_TYPE_DOWNSTREAM,
     };
     struct config {
-        role as = role::downstream;
+        role port_role = role::downstream;
         std::uint16_t vendor_id = 0x1d0f;
         std::uint16_t device_id = 0;
         unsigned generation = 6;  ///< 1..6: 2.5 to 64 GT/s
@@ -86,8 +86,8 @@ public:
     void cut(bool down);
     /// Faults of a module whose `ports` are bridges. `at` returns the bridge of a port, and the
     /// plug of its link.
-    using port_at = std::function<std::pair<bridge&, plug&>(std::size_t port)>;
-    static std::vector<accepts_faults::fault> faults(std::size_t ports, const port_at& at);
+    using port_lookup = std::function<std::pair<bridge&, plug&>(std::size_t port)>;
+    static std::vector<accepts_faults::fault> faults(std::size_t ports, const port_lookup& lookup);
 
     /// Logs an uncorrectable error (PCI_ERR_UNC_*) at this port, and reports it to the root port if
     /// software has enabled that. `request`: see error_reporting::uncorrectable().
@@ -116,7 +116,7 @@ private:
         bool cut = false;  // fault
         bool power = true;
     };
-    void change(const slot_state& to);
+    void change(const slot_state& next);
     void show_slot();
     void slot_event(std::uint16_t events);
     void interrupt();

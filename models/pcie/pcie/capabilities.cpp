@@ -23,11 +23,11 @@ void define_link(config_space& space, std::uint16_t pcie, unsigned generation, u
 }
 
 std::uint16_t add_power_management(config_space& space) {
-    const std::uint16_t at = space.add_capability(PCI_CAP_ID_PM, PCI_PM_SIZEOF);
-    space.define<std::uint16_t>(at + PCI_PM_PMC, 3);  // version 3: D0 and D3 only, no PME
-    space.define<std::uint16_t>(at + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET,
+    const std::uint16_t offset = space.add_capability(PCI_CAP_ID_PM, PCI_PM_SIZEOF);
+    space.define<std::uint16_t>(offset + PCI_PM_PMC, 3);  // version 3: D0 and D3 only, no PME
+    space.define<std::uint16_t>(offset + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET,
                                 PCI_PM_CTRL_STATE_MASK);
-    return at;
+    return offset;
 }
 
 bool answer(config_space& space, tlm::tlm_generic_payload& request) {

@@ -14,7 +14,7 @@ class config_request {
 public:
     config_request(tlm::tlm_command command, std::uint64_t offset, std::uint32_t& word,
                    function_id target = 0) {
-        header.to = tlp::space::config;
+        header.destination = tlp::space::config;
         header.target = target;
         payload.set_command(command);
         payload.set_address(offset);

@@ -15,7 +15,7 @@ constexpr std::uint32_t header_log_words = 4;
 /// Whether the requester gets a completion.
 bool non_posted(const tlm::tlm_generic_payload& request) {
     const auto* header = request.get_extension<tlp>();
-    return request.is_read() || (header != nullptr && header->to == tlp::space::config);
+    return request.is_read() || (header != nullptr && header->destination == tlp::space::config);
 }
 
 }  // namespace
@@ -32,24 +32,24 @@ void error_reporting::add_capability(std::uint16_t pcie, bool root) {
     constexpr std::uint32_t fatal = PCI_ERR_UNC_DLP | PCI_ERR_UNC_SURPDN | PCI_ERR_UNC_FCP |
                                     PCI_ERR_UNC_RX_OVER | PCI_ERR_UNC_MALF_TLP | PCI_ERR_UNC_INTN;
     constexpr std::uint16_t length = 0x48;
-    const std::uint16_t at = space_.add_extended_capability(PCI_EXT_CAP_ID_ERR, 2, length);
-    space_.define<std::uint32_t>(at + PCI_ERR_UNCOR_STATUS, 0, 0, uncorrectable);
-    space_.define<std::uint32_t>(at + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_INTN, uncorrectable);
-    space_.define<std::uint32_t>(at + PCI_ERR_UNCOR_SEVER, fatal, uncorrectable);
-    space_.define<std::uint32_t>(at + PCI_ERR_COR_STATUS, 0, 0, correctable);
-    space_.define<std::uint32_t>(at + PCI_ERR_COR_MASK, PCI_ERR_COR_ADV_NFAT, correctable);
+    const std::uint16_t offset = space_.add_extended_capability(PCI_EXT_CAP_ID_ERR, 2, length);
+    space_.define<std::uint32_t>(offset + PCI_ERR_UNCOR_STATUS, 0, 0, uncorrectable);
+    space_.define<std::uint32_t>(offset + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_INTN, uncorrectable);
+    space_.define<std::uint32_t>(offset + PCI_ERR_UNCOR_SEVER, fatal, uncorrectable);
+    space_.define<std::uint32_t>(offset + PCI_ERR_COR_STATUS, 0, 0, correctable);
+    space_.define<std::uint32_t>(offset + PCI_ERR_COR_MASK, PCI_ERR_COR_ADV_NFAT, correctable);
     if (root) {
-        space_.define<std::uint32_t>(at + PCI_ERR_ROOT_COMMAND, 0, 0x7);
-        space_.define<std::uint32_t>(at + PCI_ERR_ROOT_STATUS, 0, 0, 0x7f);
+        space_.define<std::uint32_t>(offset + PCI_ERR_ROOT_COMMAND, 0, 0x7);
+        space_.define<std::uint32_t>(offset + PCI_ERR_ROOT_STATUS, 0, 0, 0x7f);
         // Source of the first correctable error.
-        space_.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);
+        space_.define<std::uint16_t>(offset + PCI_ERR_ROOT_ERR_SRC, 0);
         // Source of the first uncorrectable error.
-        space_.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC + 2, 0);
+        space_.define<std::uint16_t>(offset + PCI_ERR_ROOT_ERR_SRC + 2, 0);
     }
     for (std::uint32_t word = 4; word < length; word += 4)
-        space_.keep_over_reset(at + word, ~std::uint32_t{0});
+        space_.keep_over_reset(offset + word, ~std::uint32_t{0});
     pcie_ = pcie;
-    aer_ = at;
+    aer_ = offset;
 }
 
 std::uint16_t error_reporting::control() const {
@@ -121,7 +121,7 @@ std::optional<error_class> error_reporting::correctable(link_error error) {
 std::array<std::uint32_t, 4> header_of(const tlm::tlm_generic_payload& request) {
     const auto* found = request.get_extension<tlp>();
     const tlp& header = found != nullptr ? *found : tlp{};
-    const bool configures = header.to == tlp::space::config;
+    const bool configures = header.destination == tlp::space::config;
     const std::uint64_t address = request.get_address();
     const std::uint64_t length = std::max<std::uint64_t>(request.get_data_length(), 1);
     const std::uint64_t first = address & 3, last = (address + length - 1) & 3;

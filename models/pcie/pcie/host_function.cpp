@@ -43,10 +43,10 @@ host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_ob
 
 // --- Requests toward the function
 
-bool host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64_t address,
                          std::span<std::uint8_t> bytes, sc_time& delay) {
     tlp header;
-    header.to = to;
+    header.destination = space;
     header.target = id_;
     header.host_left = leaving_;
     payload request;
@@ -88,15 +88,15 @@ void host_function::set_config_half(std::uint32_t offset, std::uint16_t value) {
 
 void host_function::size_bars() {
     for (unsigned i = 0; i < bar_count; ++i) {
-        const std::uint32_t at = bar_registers + 4 * i;
-        set_config_word(at, ~0u);
-        const std::uint32_t answer = config_word(at);
+        const std::uint32_t offset = bar_registers + 4 * i;
+        set_config_word(offset, ~0u);
+        const std::uint32_t answer = config_word(offset);
         bar_window& bar = bars_[i] = {.base = 0, .size = 0, .flags = answer & 0xf};
         std::uint64_t mask = answer & ~0xfu;
         const bool wide = (answer & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0;
         if (wide) {
-            set_config_word(at + 4, ~0u);
-            mask |= static_cast<std::uint64_t>(config_word(at + 4)) << 32;
+            set_config_word(offset + 4, ~0u);
+            mask |= static_cast<std::uint64_t>(config_word(offset + 4)) << 32;
         } else if (mask != 0) {
             mask |= ~std::uint64_t{0} << 32;
         }
@@ -119,21 +119,21 @@ void host_function::write_bars() {
 }
 
 void host_function::find_capabilities() {
-    std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
+    std::uint32_t offset = config_word(PCI_CAPABILITY_LIST) & 0xfc;
     // At most 48 capabilities fit into the space.
-    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
-        const std::uint32_t header = config_word(at);
-        if ((header & 0xff) == PCI_CAP_ID_EXP) express_ = at;
-        if ((header & 0xff) == PCI_CAP_ID_PM) power_ = at;
+    for (unsigned seen = 0; offset != 0 && seen < 48; ++seen) {
+        const std::uint32_t header = config_word(offset);
+        if ((header & 0xff) == PCI_CAP_ID_EXP) express_ = offset;
+        if ((header & 0xff) == PCI_CAP_ID_PM) power_ = offset;
         if ((header & 0xff) == PCI_CAP_ID_MSIX) {
-            const std::uint32_t table = config_word(at + PCI_MSIX_TABLE);
-            msix_ = at;
+            const std::uint32_t table = config_word(offset + PCI_MSIX_TABLE);
+            msix_ = offset;
             msix_bar_ = table & PCI_MSIX_TABLE_BIR;
             msix_table_ = table & PCI_MSIX_TABLE_OFFSET;
             raised_.resize((header >> 16 & PCI_MSIX_FLAGS_QSIZE) + 1);
             forget_table();
         }
-        at = header >> 8 & 0xfc;
+        offset = header >> 8 & 0xfc;
     }
 }
 
@@ -192,9 +192,9 @@ void host_function::write_vector(std::uint32_t vector) {
                        raised_[vector] ? 0u : PCI_MSIX_ENTRY_CTRL_MASKBIT}};
     if (!raised_[vector] && host_msix_enable_ != 0 && written_[vector].is_for_peer())
         entry = written_[vector];
-    const std::uint64_t at = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
+    const std::uint64_t entry_offset = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
     for (std::uint32_t word = 0; word < entry.words.size(); ++word)
-        write_table(at + 4 * word, entry.words[word]);
+        write_table(entry_offset + 4 * word, entry.words[word]);
 }
 
 bool host_function::memory_enabled() {
@@ -206,11 +206,11 @@ void host_function::table_read(std::uint64_t offset, std::span<std::uint8_t> byt
     const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         // Underflows below the table, so it is not < table_size.
-        const std::uint64_t at = offset + i - msix_table_;
-        if (at >= table_size) continue;
-        const std::uint32_t word =
-            written_[at / PCI_MSIX_ENTRY_SIZE].words[at % PCI_MSIX_ENTRY_SIZE / 4];
-        bytes[i] = static_cast<std::uint8_t>(word >> (8 * (at % 4)));
+        const std::uint64_t table_offset = offset + i - msix_table_;
+        if (table_offset >= table_size) continue;
+        const std::uint32_t word = written_[table_offset / PCI_MSIX_ENTRY_SIZE]
+                                       .words[table_offset % PCI_MSIX_ENTRY_SIZE / 4];
+        bytes[i] = static_cast<std::uint8_t>(word >> (8 * (table_offset % 4)));
     }
 }
 
@@ -219,14 +219,14 @@ void host_function::table_written(std::uint64_t offset, std::span<const std::uin
     const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
     for (std::size_t done = 0; done < bytes.size();) {
         // Underflows below the table, so it is not < table_size.
-        const std::uint64_t at = offset + done - msix_table_;
-        const std::uint64_t in_word = at % 4;
+        const std::uint64_t table_offset = offset + done - msix_table_;
+        const std::uint64_t in_word = table_offset % 4;
         const std::size_t count = std::min<std::size_t>(4 - in_word, bytes.size() - done);
-        if (at < table_size) {
-            const auto vector = static_cast<std::uint32_t>(at / PCI_MSIX_ENTRY_SIZE);
+        if (table_offset < table_size) {
+            const auto vector = static_cast<std::uint32_t>(table_offset / PCI_MSIX_ENTRY_SIZE);
             table_entry& entry = written_[vector];
             const bool was = entry.is_for_peer();
-            auto* const word = &entry.words[at % PCI_MSIX_ENTRY_SIZE / 4];
+            auto* const word = &entry.words[table_offset % PCI_MSIX_ENTRY_SIZE / 4];
             std::memcpy(reinterpret_cast<std::uint8_t*>(word) + in_word, &bytes[done], count);
             entry.words[0] &= ~3u;
             entry.words[3] &= PCI_MSIX_ENTRY_CTRL_MASKBIT;
@@ -255,27 +255,27 @@ void host_function::write_table(std::uint64_t offset, std::uint32_t value) {
 
 void host_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
-        const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
-        std::uint32_t word = at < config_size ? config_word(at & ~3u) : 0;
-        if (is_bar(at)) std::memcpy(&word, &view_[(at & ~3u) - bar_registers], 4);
-        if (msix_ != 0 && (at & ~3u) == msix_) {
+        const std::uint32_t position = offset + static_cast<std::uint32_t>(done);
+        std::uint32_t word = position < config_size ? config_word(position & ~3u) : 0;
+        if (is_bar(position)) std::memcpy(&word, &view_[(position & ~3u) - bar_registers], 4);
+        if (msix_ != 0 && (position & ~3u) == msix_) {
             word = (word & ~(std::uint32_t{enable_byte} << 24)) |
                    static_cast<std::uint32_t>(host_msix_enable_) << 24;
         }
-        const std::size_t count = std::min<std::size_t>(4 - at % 4, bytes.size() - done);
-        std::memcpy(&bytes[done], reinterpret_cast<std::uint8_t*>(&word) + at % 4, count);
+        const std::size_t count = std::min<std::size_t>(4 - position % 4, bytes.size() - done);
+        std::memcpy(&bytes[done], reinterpret_cast<std::uint8_t*>(&word) + position % 4, count);
         done += count;
     }
 }
 
 void host_function::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
-        const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
-        if (at >= config_size) return;
-        const std::size_t count = std::min<std::size_t>(4 - at % 4, bytes.size() - done);
+        const std::uint32_t position = offset + static_cast<std::uint32_t>(done);
+        if (position >= config_size) return;
+        const std::size_t count = std::min<std::size_t>(4 - position % 4, bytes.size() - done);
         std::uint8_t part[4];
         std::memcpy(part, &bytes[done], count);
-        config_write_dword(at, {part, count});
+        config_write_dword(position, {part, count});
         done += count;
     }
 }
@@ -284,9 +284,9 @@ void host_function::config_write(std::uint32_t offset, std::span<const std::uint
 void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     if (is_bar(offset)) {
         for (std::size_t i = 0; i < bytes.size(); ++i) {
-            const std::size_t at = offset - bar_registers + i;
-            view_[at] = static_cast<std::uint8_t>((view_[at] & ~view_mask_[at]) |
-                                                  (bytes[i] & view_mask_[at]));
+            const std::size_t index = offset - bar_registers + i;
+            view_[index] = static_cast<std::uint8_t>((view_[index] & ~view_mask_[index]) |
+                                                     (bytes[i] & view_mask_[index]));
         }
         return;
     }
@@ -311,8 +311,9 @@ void host_function::enable_messages(std::uint8_t& written) {
 
 /// Whether this write starts a function-level reset: the last bit of device control.
 bool host_function::is_reset(std::uint32_t offset, std::span<const std::uint8_t> bytes) const {
-    const std::size_t at = express_ + PCI_EXP_DEVCTL + 1 - offset;  // underflows, as above
-    return express_ != 0 && at < bytes.size() && (bytes[at] & PCI_EXP_DEVCTL_BCR_FLR >> 8) != 0;
+    const std::size_t index = express_ + PCI_EXP_DEVCTL + 1 - offset;  // underflows, as above
+    return express_ != 0 && index < bytes.size() &&
+           (bytes[index] & PCI_EXP_DEVCTL_BCR_FLR >> 8) != 0;
 }
 
 // --- BARs
@@ -399,15 +400,16 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
     const bool prefetchable = (bar.flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
     const std::uint64_t widest = prefetchable ? largest_request : register_width;
     for (std::size_t done = 0; done < bytes.size();) {
-        const std::uint64_t at = offset + done;
-        std::uint64_t count = std::min(widest - at % widest, bytes.size() - done);
+        const std::uint64_t position = offset + done;
+        std::uint64_t count = std::min(widest - position % widest, bytes.size() - done);
         if (!prefetchable) {  // 1, 2, 4 or 8 bytes, like accesses of a CPU
-            const std::uint64_t alignment = at % widest == 0 ? widest : at & (~at + 1);
+            const std::uint64_t alignment =
+                position % widest == 0 ? widest : position & (~position + 1);
             count = std::bit_floor(std::min(count, alignment));
         }
         const auto piece = bytes.subspan(done, count);
-        const bool ok = send(command, tlp::space::memory, bar.base + at, piece, delay);
-        if (of_table && ok) table_read(at, piece);
+        const bool ok = send(command, tlp::space::memory, bar.base + position, piece, delay);
+        if (of_table && ok) table_read(position, piece);
         done += count;
     }
     return true;
@@ -448,8 +450,8 @@ void host_function::forget_pointers(const host_range& range) {
     bus_.forget_pointers(id_, range.iova, range.iova + (range.size - 1));
 }
 
-void host_function::watch_host_memory(traffic_watcher* by) {
-    memory_.watch(by);
+void host_function::watch_host_memory(traffic_watcher* watcher) {
+    memory_.watch(watcher);
     bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // accesses through pointers are not observed
 }
 

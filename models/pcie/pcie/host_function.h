@@ -25,7 +25,7 @@ public:
     virtual void send(tlm::tlm_generic_payload& request, tlp& header, sc_core::sc_time& delay) = 0;
     virtual bool direct_pointer(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) = 0;
     /// Invalidates the function's direct pointers into [first, last] of host memory.
-    virtual void forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) = 0;
+    virtual void forget_pointers(function_id function, std::uint64_t first, std::uint64_t last) = 0;
     virtual server_memory* memory() = 0;
 
 protected:
@@ -66,7 +66,7 @@ public:
     bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
-    void watch_host_memory(traffic_watcher* by) override;
+    void watch_host_memory(traffic_watcher* watcher) override;
     void carry_host_messages(host_messages* carrier) override { memory_.carry(carrier); }
     server_memory* memory_of_server() override { return bus_.memory(); }
     void host_messages_ready() override { memory_.carrier_ready(); }
@@ -123,7 +123,7 @@ private:
     void add_mappable_areas(unsigned index, bar_info& info);
 
     /// Returns whether the function has completed the request.
-    bool send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+    bool send(tlm::tlm_command command, tlp::space space, std::uint64_t address,
               std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
     std::uint32_t config_word(std::uint32_t offset);
     void set_config_word(std::uint32_t offset, std::uint32_t value);

@@ -26,8 +26,9 @@ bool host_memory::map(const range& added) {
     if (next != ranges_.end() && next->first <= last) return false;
     if (next != ranges_.begin() && contains(std::prev(next)->second, added.iova)) return false;
     ranges_.emplace_hint(next, added.iova, added);
-    std::erase_if(freed_,
-                  [&](const auto& one) { return one.first <= last && one.second >= added.iova; });
+    std::erase_if(freed_, [&](const auto& freed) {
+        return freed.first <= last && freed.second >= added.iova;
+    });
     return true;
 }
 
@@ -44,7 +45,7 @@ bool host_memory::unmap(std::uint64_t iova, std::uint64_t size,
     last_hit_ = ranges_.end();
     const ranges_by_iova gone(first_out, end_out);
     ranges_.erase(first_out, end_out);
-    for (const auto& [at, range] : gone) {
+    for (const auto& [start, range] : gone) {
         freed_.emplace_back(range.iova, range.iova + (range.size - 1));
         if (freed_.size() > max_freed) freed_.pop_front();
         forgotten(range);
@@ -54,8 +55,8 @@ bool host_memory::unmap(std::uint64_t iova, std::uint64_t size,
 
 /// Whether the address was in one of the ranges that were unmapped last.
 bool host_memory::was_freed(std::uint64_t address) const {
-    return std::ranges::any_of(freed_, [address](const auto& one) {
-        return address >= one.first && address <= one.second;
+    return std::ranges::any_of(freed_, [address](const auto& freed) {
+        return address >= freed.first && address <= freed.second;
     });
 }
 
@@ -75,10 +76,10 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
     while (length > 0) {
         const auto found_at = find(address);
         if (found_at == ranges_.end() || found_at->second.is_lost()) return reach::nowhere;
-        const range& at = found_at->second;
-        if (write ? !at.writable : !at.readable) return reach::forbidden;
-        if (at.bytes == nullptr) found = reach::messages;
-        const std::uint64_t here = std::min(length, at.size - (address - at.iova));
+        const range& mapped = found_at->second;
+        if (write ? !mapped.writable : !mapped.readable) return reach::forbidden;
+        if (mapped.bytes == nullptr) found = reach::messages;
+        const std::uint64_t here = std::min(length, mapped.size - (address - mapped.iova));
         address += here;
         length -= here;
     }
@@ -90,12 +91,12 @@ bool host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t
                        bool write) const {
     bool complete = true;
     while (length > 0) {
-        const range& at = find(address)->second;
-        const std::uint64_t here = std::min(length, at.size - (address - at.iova));
-        std::uint8_t* host = at.bytes + (address - at.iova);
+        const range& mapped = find(address)->second;
+        const std::uint64_t here = std::min(length, mapped.size - (address - mapped.iova));
+        std::uint8_t* host = mapped.bytes + (address - mapped.iova);
         // Data that this memory has lent may be stored at an overlapping place.
         std::memmove(write ? host : bytes, write ? bytes : host, here);
-        complete = complete && !at.is_lost();
+        complete = complete && !mapped.is_lost();
         address += here;
         bytes += here;
         length -= here;
@@ -138,10 +139,10 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
 bool host_memory::lend(tlm::tlm_generic_payload& payload) const {
     auto* const asked = payload.get_extension<loan>();
     if (asked == nullptr || watcher_ != nullptr || !payload.is_read()) return false;
-    const range& at = find(payload.get_address())->second;
-    const std::uint64_t offset = payload.get_address() - at.iova;
-    if (payload.get_data_length() > at.size - offset) return false;
-    asked->bytes = at.bytes + offset;
+    const range& mapped = find(payload.get_address())->second;
+    const std::uint64_t offset = payload.get_address() - mapped.iova;
+    if (payload.get_data_length() > mapped.size - offset) return false;
+    asked->bytes = mapped.bytes + offset;
     return true;
 }
 
@@ -168,25 +169,25 @@ unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const auto found = find(payload.get_address());
     if (found == ranges_.end() || found->second.is_lost()) return refuse_pointer(payload, dmi);
-    const range* at = &found->second;
+    const range* mapped = &found->second;
     dmi.allow_none();
-    dmi.set_start_address(at->iova);
-    dmi.set_end_address(at->iova + (at->size - 1));
-    if (at->bytes == nullptr) return false;
+    dmi.set_start_address(mapped->iova);
+    dmi.set_end_address(mapped->iova + (mapped->size - 1));
+    if (mapped->bytes == nullptr) return false;
     if (watcher_ != nullptr) {
         auto* way = payload.get_extension<route>();
         if (way == nullptr) return false;
         way->watcher = watcher_;
         way->watched_address = payload.get_address();
     }
-    dmi.set_dmi_ptr(at->bytes);
-    if (at->readable && at->writable)
+    dmi.set_dmi_ptr(mapped->bytes);
+    if (mapped->readable && mapped->writable)
         dmi.allow_read_write();
-    else if (at->readable)
+    else if (mapped->readable)
         dmi.allow_read();
     else
         dmi.allow_write();
-    return payload.is_write() ? at->writable : at->readable;
+    return payload.is_write() ? mapped->writable : mapped->readable;
 }
 
 // --- Memory accessed by messages
@@ -245,29 +246,30 @@ void host_memory::take_answer(tlm::tlm_generic_payload& payload, question& asked
 }
 
 host_memory::question* host_memory::free_question() {
-    for (auto& at : questions_) {
-        if (at == nullptr) at = std::make_unique<question>([this] { carrier_ready(); });
-        if (!at->asker.is_used()) return at.get();
+    for (auto& slot : questions_) {
+        if (slot == nullptr) slot = std::make_unique<question>([this] { carrier_ready(); });
+        if (!slot->asker.is_used()) return slot.get();
     }
     return nullptr;
 }
 
 /// The question of an earlier attempt, unless the path leads to another address now.
 host_memory::question* host_memory::question_of(const tlm::tlm_generic_payload& payload) {
-    for (auto& at : questions_) {
-        if (at != nullptr && at->asker.holds(payload))
-            return at->iova == payload.get_address() ? at.get() : nullptr;
+    for (auto& slot : questions_) {
+        if (slot != nullptr && slot->asker.holds(payload))
+            return slot->iova == payload.get_address() ? slot.get() : nullptr;
     }
     return nullptr;
 }
 
 /// Responses to abandoned questions are dropped: their tickets are no longer in use.
 void host_memory::answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes) {
-    for (auto& at : questions_) {
-        if (at == nullptr || at->ticket != ticket || !at->asker.is_used() || at->answered) continue;
-        at->answered = true;
-        at->data.assign(bytes.begin(), bytes.end());
-        at->asker.wake();
+    for (auto& slot : questions_) {
+        if (slot == nullptr || slot->ticket != ticket || !slot->asker.is_used() || slot->answered)
+            continue;
+        slot->answered = true;
+        slot->data.assign(bytes.begin(), bytes.end());
+        slot->asker.wake();
     }
 }
 

@@ -29,7 +29,7 @@ public:
     bool map(const range& added);
     bool unmap(std::uint64_t iova, std::uint64_t size,
                const std::function<void(const range&)>& forgotten);
-    void watch(traffic_watcher* by) { watcher_ = by; }
+    void watch(traffic_watcher* watcher) { watcher_ = watcher; }
     void carry(host_messages* carrier);
     void carrier_ready();
 
@@ -37,8 +37,8 @@ public:
     bool has(std::uint64_t address) const { return find(address) != ranges_.end(); }
     /// Whether the address is in a range shared by a descriptor.
     bool shares(std::uint64_t address) const {
-        const auto at = find(address);
-        return at != ranges_.end() && at->second.bytes != nullptr;
+        const auto found = find(address);
+        return found != ranges_.end() && found->second.bytes != nullptr;
     }
     void transport(tlm::tlm_generic_payload& payload);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);

@@ -15,8 +15,9 @@ msix_table::msix_table(unsigned vectors, message send) : entries_(vectors), send
 std::uint8_t msix_table::byte(std::uint64_t offset) const {
     const std::uint64_t index = offset / PCI_MSIX_ENTRY_SIZE;
     if (index < entries_.size()) {
-        const entry& at = entries_[index];
-        const std::uint32_t words[] = {at.address_low, at.address_high, at.data, at.control};
+        const entry& vector = entries_[index];
+        const std::uint32_t words[] = {vector.address_low, vector.address_high, vector.data,
+                                       vector.control};
         return static_cast<std::uint8_t>(words[offset / 4 % 4] >> (8 * (offset % 4)));
     }
     std::uint8_t pending = 0;
@@ -30,20 +31,21 @@ std::uint8_t msix_table::byte(std::uint64_t offset) const {
 }
 
 void msix_table::read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
-    for (std::uint8_t& at : bytes) at = byte(offset++);
+    for (std::uint8_t& value : bytes) value = byte(offset++);
 }
 
 void msix_table::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     for (const std::uint8_t value : bytes) {
         const std::uint64_t index = offset / PCI_MSIX_ENTRY_SIZE;
         if (index < entries_.size()) {
-            entry& at = entries_[index];
-            std::uint32_t* words[] = {&at.address_low, &at.address_high, &at.data, &at.control};
+            entry& vector = entries_[index];
+            std::uint32_t* words[] = {&vector.address_low, &vector.address_high, &vector.data,
+                                      &vector.control};
             std::uint32_t& word = *words[offset / 4 % 4];
             const auto shift = static_cast<unsigned>(8 * (offset % 4));
             word = (word & ~(0xffu << shift)) | static_cast<std::uint32_t>(value) << shift;
-            at.address_low &= ~3u;
-            at.control &= PCI_MSIX_ENTRY_CTRL_MASKBIT;
+            vector.address_low &= ~3u;
+            vector.control &= PCI_MSIX_ENTRY_CTRL_MASKBIT;
         }
         ++offset;
     }

@@ -96,15 +96,16 @@ void pcie_endpoint::build_header() {
     space_.on_write(PCI_BASE_ADDRESS_0, 24, [this] { bars_changed(); });
 }
 
-void pcie_endpoint::define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to) {
-    windows_[index / 2] = {.base = 0, .size = size, .to = size == 0 ? room::none : to};
+void pcie_endpoint::define_bar(unsigned index, std::uint64_t size, std::uint32_t flags,
+                               room contents) {
+    windows_[index / 2] = {.base = 0, .size = size, .contents = size == 0 ? room::none : contents};
     if (size == 0) return;
     sc_assert((size & (size - 1)) == 0 && size >= 16);
     const std::uint64_t writable = ~(size - 1);
-    const std::uint32_t at = PCI_BASE_ADDRESS_0 + 4 * index;
-    space_.define<std::uint32_t>(at, flags, static_cast<std::uint32_t>(writable) & ~0xfu);
+    const std::uint32_t offset = PCI_BASE_ADDRESS_0 + 4 * index;
+    space_.define<std::uint32_t>(offset, flags, static_cast<std::uint32_t>(writable) & ~0xfu);
     if ((flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) {
-        space_.define<std::uint32_t>(at + 4, 0, static_cast<std::uint32_t>(writable >> 32));
+        space_.define<std::uint32_t>(offset + 4, 0, static_cast<std::uint32_t>(writable >> 32));
     }
 }
 
@@ -152,9 +153,9 @@ void pcie_endpoint::build_extended_capabilities() {
 
 void pcie_endpoint::bars_changed() {
     for (unsigned i = 0; i < windows_.size(); ++i) {
-        const std::uint32_t at = PCI_BASE_ADDRESS_0 + 8 * i;
-        std::uint64_t base = space_.get<std::uint32_t>(at);
-        if ((base & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) base = space_.get<std::uint64_t>(at);
+        const std::uint32_t offset = PCI_BASE_ADDRESS_0 + 8 * i;
+        std::uint64_t base = space_.get<std::uint32_t>(offset);
+        if ((base & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) base = space_.get<std::uint64_t>(offset);
         windows_[i].base = base & ~std::uint64_t{0xf};
     }
 }
@@ -185,8 +186,8 @@ void pcie_endpoint::power_changed() {
 }
 
 void pcie_endpoint::device_control_changed() {
-    const auto at = pcie_ + PCI_EXP_DEVCTL;
-    if ((space_.get<std::uint16_t>(at) & PCI_EXP_DEVCTL_BCR_FLR) != 0)
+    const auto offset = pcie_ + PCI_EXP_DEVCTL;
+    if ((space_.get<std::uint16_t>(offset) & PCI_EXP_DEVCTL_BCR_FLR) != 0)
         reset_function(reset_kind::function_level);
 }
 
@@ -196,11 +197,11 @@ void pcie_endpoint::msix_control_changed() {
                      (control & PCI_MSIX_FLAGS_MASKALL) != 0);
 }
 
-/// The function needs power from both the board and the slot; `by` is the supply that changes.
+/// The function needs power from both the board and the slot; `source` is the supply that changes.
 /// Without power the function does nothing; with power it starts from its initial state.
-void pcie_endpoint::supply(bool& by, bool on) {
+void pcie_endpoint::supply(bool& source, bool on) {
     const bool was = this->on();
-    by = on;
+    source = on;
     if (this->on() == was) return;
     if (was) space_.forget();
     no_power.set(was);
@@ -229,22 +230,23 @@ void pcie_endpoint::reset_function(reset_kind kind) {
 
 void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
-    if (header != nullptr && header->to == tlp::space::slot_power)
+    if (header != nullptr && header->destination == tlp::space::slot_power)
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (header != nullptr && header->to == tlp::space::hot_reset) {
+    if (header != nullptr && header->destination == tlp::space::hot_reset) {
         cut_off_ = cut_off_ || request.get_address() != 0;
         return reset_function(reset_kind::conventional);
     }
     // Redirected; the requester has the data already.
-    if (header != nullptr && header->to == tlp::space::completion) return;
+    if (header != nullptr && header->destination == tlp::space::completion) return;
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
     if (accesses_ == 0 && !postponed_.empty()) execute_postponed();  // nothing overtakes them
-    if (accesses_ != 0 && !of_host && header->to == tlp::space::memory && request.is_write())
+    if (accesses_ != 0 && !of_host && header->destination == tlp::space::memory &&
+        request.is_write())
         return postpone(request, header->requester);
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
-    std::optional<acting> as;
-    if (of_host) as.emplace(host_);
+    std::optional<acting> acting_host;
+    if (of_host) acting_host.emplace(host_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
     delay += cfg_.request_latency;
     ++counters_.requests;
@@ -254,7 +256,8 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
+    if (header != nullptr && header->destination == tlp::space::config)
+        return configure(request, *header);
 
     const window* hit = decode(request.get_address(), request.get_data_length());
     if (hit == nullptr) {
@@ -264,7 +267,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     const std::uint64_t address = request.get_address();
     const std::uint64_t offset = address - hit->base;
     request.set_address(offset);
-    if (hit->to == room::vectors) {
+    if (hit->contents == room::vectors) {
         if (request.is_write())
             vectors_.write(offset, bytes_of(request));
         else
@@ -272,7 +275,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_OK_RESPONSE);
     } else {
         const auto reports = misuse::reports();
-        if (hit->to == room::chip0)
+        if (hit->contents == room::chip0)
             bridge_.access(*bar0.operator->(), request, delay);
         else
             bridge_.access_memory(*bar4.operator->(), request, delay);
@@ -309,15 +312,15 @@ void pcie_endpoint::execute_postponed() {
 
 unsigned pcie_endpoint::peeked(plug&, payload& request) {
     const auto* header = request.get_extension<tlp>();
-    if (header != nullptr && header->to == tlp::space::config)
+    if (header != nullptr && header->destination == tlp::space::config)
         return on() && request.is_read() && pcie::answer(space_, request)
                    ? request.get_data_length()
                    : 0;
     const window* hit = decode(request.get_address(), request.get_data_length());
-    if (hit == nullptr || hit->to == room::vectors) return 0;
+    if (hit == nullptr || hit->contents == room::vectors) return 0;
     const std::uint64_t address = request.get_address();
     request.set_address(address - hit->base);
-    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    auto& socket = hit->contents == room::chip0 ? bar0 : bar4;
     const unsigned done = socket->transport_dbg(request);
     request.set_address(address);
     return done;
@@ -325,11 +328,11 @@ unsigned pcie_endpoint::peeked(plug&, payload& request) {
 
 bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi) {
     const window* hit = decode(request.get_address(), 1);
-    if (hit == nullptr || hit->to == room::vectors) return refuse_pointer(request, dmi);
+    if (hit == nullptr || hit->contents == room::vectors) return refuse_pointer(request, dmi);
     const std::uint64_t address = request.get_address();
     route::add(request, peers_);  // only peers use the route
     request.set_address(address - hit->base);
-    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    auto& socket = hit->contents == room::chip0 ? bar0 : bar4;
     const bool granted = socket->get_direct_mem_ptr(request, dmi);
     request.set_address(address);
     // The BAR maps the first `size` bytes of the target.
@@ -340,9 +343,9 @@ bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi
 }
 
 /// Reads of the words that a driver polls until firmware is ready (contract 1.3 step 4).
-bool pcie_endpoint::may_be_polled(const window& in, const payload& request) const {
+bool pcie_endpoint::may_be_polled(const window& hit, const payload& request) const {
     constexpr std::uint64_t size = 4096;
-    return in.to == room::chip0 && request.is_read() &&
+    return hit.contents == room::chip0 && request.is_read() &&
            request.get_address() - cfg_.boot_words < size;
 }
 
@@ -358,10 +361,10 @@ void pcie_endpoint::configure(payload& request, tlp& header) {
 const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
                                                    std::uint64_t length) const {
     if (!memory_space_ || length == 0) return nullptr;
-    for (const window& at : windows_) {
-        if (at.to != room::none && address >= at.base && length <= at.size &&
-            address - at.base <= at.size - length) {
-            return &at;
+    for (const window& bar : windows_) {
+        if (bar.contents != room::none && address >= bar.base && length <= bar.size &&
+            address - bar.base <= bar.size - length) {
+            return &bar;
         }
     }
     return nullptr;
@@ -451,7 +454,7 @@ void pcie_endpoint::report(std::optional<pcie::error_class> severity) {
     if (!severity) return;
     payload message;
     framed framed(message, id_);
-    framed.header.to = tlp::space::error;
+    framed.header.destination = tlp::space::error;
     message.set_write();
     message.set_address(static_cast<std::uint64_t>(*severity));
     message.set_data_length(0);
@@ -460,10 +463,12 @@ void pcie_endpoint::report(std::optional<pcie::error_class> severity) {
     ++counters_.error_messages;
 }
 
-void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {
-    for (const window& at : windows_) {
-        if (at.to != static_cast<room>(bar) || first >= at.size) continue;
-        link.revoke_pointers(at.base + first, at.base + std::min<std::uint64_t>(last, at.size - 1));
+void pcie_endpoint::invalidate_direct_mem_ptr(int contents, sc_dt::uint64 first,
+                                              sc_dt::uint64 last) {
+    for (const window& bar : windows_) {
+        if (bar.contents != static_cast<room>(contents) || first >= bar.size) continue;
+        link.revoke_pointers(bar.base + first,
+                             bar.base + std::min<std::uint64_t>(last, bar.size - 1));
     }
 }
 

@@ -97,7 +97,7 @@ private:
     enum class room { none, chip0, vectors, chip4 };
     struct window {
         std::uint64_t base = 0, size = 0;
-        room to = room::none;
+        room contents = room::none;
     };
 
     /// BARs 0, 2 and 4 are used for registers, memory and MSI-X.
@@ -107,16 +107,16 @@ private:
     void build_power_management();
     void build_msix();
     void build_extended_capabilities();
-    void define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to);
+    void define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room contents);
 
     // plug::device: requests from the link
-    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, payload& request) override;
-    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error error) override;
-    bool may_be_polled(const window& in, const payload& request) const;
+    void received(plug& local, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, payload& request) override;
+    bool asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& local) override;
+    void link_erred(plug& local, link_error error) override;
+    bool may_be_polled(const window& hit, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void refuse_request(payload& request);
     void report(std::optional<pcie::error_class> severity);
@@ -126,7 +126,7 @@ private:
     void b_transport_dma(payload& request, sc_core::sc_time& delay);
     unsigned transport_dbg_dma(payload& request);
     bool get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi);
-    void invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last);
+    void invalidate_direct_mem_ptr(int contents, sc_dt::uint64 first, sc_dt::uint64 last);
     void forget_peers();
 
     void bars_changed();
@@ -135,7 +135,7 @@ private:
     void device_control_changed();
     void msix_control_changed();
     void reset_function(pcie::config_space::reset_kind kind);
-    void supply(bool& by, bool on);
+    void supply(bool& source, bool on);
     void postpone(payload& request, pcie::function_id requester);
     void execute_postponed();
     bool on() const { return powered_ && in_slot_; }

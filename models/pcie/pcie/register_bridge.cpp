@@ -30,16 +30,16 @@ bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time
     part.set_data_ptr(beat);
     part.set_data_length(sizeof beat);
     part.set_streaming_width(sizeof beat);
-    for (std::uint64_t at = first; at < end; at += sizeof beat) {
-        const std::uint64_t from = std::max<std::uint64_t>(at, request.get_address());
-        const std::uint64_t count = std::min<std::uint64_t>(at + sizeof beat, end) - from;
-        std::uint8_t* bytes = request.get_data_ptr() + (from - request.get_address());
+    for (std::uint64_t address = first; address < end; address += sizeof beat) {
+        const std::uint64_t begin = std::max<std::uint64_t>(address, request.get_address());
+        const std::uint64_t count = std::min<std::uint64_t>(address + sizeof beat, end) - begin;
+        std::uint8_t* bytes = request.get_data_ptr() + (begin - request.get_address());
         if (request.is_write()) std::memcpy(beat, bytes, count);
-        part.set_address(at);
+        part.set_address(address);
         part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         chip.b_transport(part, delay);
         if (!part.is_response_ok()) return false;
-        if (request.is_read()) std::memcpy(bytes, beat + (from - at), count);
+        if (request.is_read()) std::memcpy(bytes, beat + (begin - address), count);
     }
     request.set_response_status(tlm::TLM_OK_RESPONSE);
     return true;

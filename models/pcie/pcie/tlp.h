@@ -35,7 +35,7 @@ struct tlp : tlm::tlm_extension<tlp> {
     /// has the length of its data.
     enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power, completion };
 
-    space to = space::memory;
+    space destination = space::memory;
     function_id requester = 0;
     function_id target = 0;  ///< target of a configuration request or redirected completion
     bool relaxed_ordering = false;
@@ -79,7 +79,7 @@ private:
 inline void signal(plug& link, tlp::space space, std::uint64_t level = 0) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
-    framed.header.to = space;
+    framed.header.destination = space;
     request.set_write();
     request.set_address(level);
     sc_core::sc_time untimed;
@@ -92,7 +92,7 @@ inline bool answers(plug& link) {
     std::uint32_t id = ~0u;
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
-    framed.header.to = tlp::space::config;
+    framed.header.destination = tlp::space::config;
     request.set_read();
     request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&id));
     request.set_data_length(sizeof id);

@@ -20,14 +20,14 @@ void credit_flow::set(unsigned links, const sc_time& round_trip) {
                                           round_trip.to_seconds())));
 }
 
-sc_time credit_flow::take(const load& wanted, const sc_time& at, const sc_time& through,
+sc_time credit_flow::take(const load& wanted, const sc_time& start, const sc_time& through,
                           const sc_time& occupied) {
     sc_time end = through;
     if (held_ + occupied > end) end = held_ = held_ + occupied;
     if (round_trip_ > sc_core::SC_ZERO_TIME) {
         // One pool of credits can be in flight; further data waits until credits have returned.
-        const auto wait = [&](pool& from, std::uint64_t count) {
-            const sc_time back = from.returns.reserve(count, at);
+        const auto wait = [&](pool& credits, std::uint64_t count) {
+            const sc_time back = credits.returns.reserve(count, start);
             if (back > end + round_trip_) end = back - round_trip_;
         };
         wait(headers_, wanted.headers);

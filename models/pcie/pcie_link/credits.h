@@ -30,9 +30,9 @@ public:
 
     /// Sets the number of links; a credit returns one `round_trip` after its use.
     void set(unsigned links, const sc_core::sc_time& round_trip);
-    /// Takes credits for a transfer that may start at `at` and occupies the wire for `occupied`,
+    /// Takes credits for a transfer that may start at `start` and occupies the wire for `occupied`,
     /// until `through`. Returns its end including waiting for credits.
-    sc_core::sc_time take(const load& wanted, const sc_core::sc_time& at,
+    sc_core::sc_time take(const load& wanted, const sc_core::sc_time& start,
                           const sc_core::sc_time& through, const sc_core::sc_time& occupied);
     /// The receiver can forward data beyond its buffer only from `taken` on, at `bytes_per_second`.
     void held_until(const sc_core::sc_time& taken, std::uint64_t bytes_per_second);

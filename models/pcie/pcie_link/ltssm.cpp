@@ -5,9 +5,9 @@ namespace trn {
 
 using sc_core::sc_time;
 
-void ltssm::begin(const sc_time& at, unsigned generation) {
+void ltssm::begin(const sc_time& start, unsigned generation) {
     phases_.clear();
-    started_ = settled_ = at;
+    started_ = settled_ = start;
     final_ = {link_state::l0, generation, {}};
 }
 
@@ -25,26 +25,26 @@ void ltssm::training_phases(unsigned generation) {
         pass(link_state::recovery, reached, times_.recovery);
 }
 
-void ltssm::train(const sc_time& at, unsigned generation) {
-    begin(at, generation);
+void ltssm::train(const sc_time& start, unsigned generation) {
+    begin(start, generation);
     training_phases(generation);
 }
 
-void ltssm::hot_reset(const sc_time& at, unsigned generation) {
-    begin(at, generation);
+void ltssm::hot_reset(const sc_time& start, unsigned generation) {
+    begin(start, generation);
     pass(link_state::hot_reset, 0, times_.hot_reset);
     training_phases(generation);
 }
 
-void ltssm::recover(const sc_time& at, unsigned generation, bool new_width) {
+void ltssm::recover(const sc_time& start, unsigned generation, bool new_width) {
     const unsigned before = final_.generation;
-    begin(at, generation);
+    begin(start, generation);
     pass(link_state::recovery, before, times_.recovery);
     if (new_width) pass(link_state::configuration, before, times_.configuration);
 }
 
-void ltssm::settle(const sc_time& at, unsigned generation) {
-    begin(at, generation);
+void ltssm::settle(const sc_time& start, unsigned generation) {
+    begin(start, generation);
 }
 
 void ltssm::stop(link_state state) {
@@ -52,7 +52,7 @@ void ltssm::stop(link_state state) {
     final_ = {state, 0, {}};
 }
 
-ltssm::phase ltssm::at(const sc_time& now) const {
+ltssm::phase ltssm::phase_at(const sc_time& now) const {
     sc_time end = started_;
     for (const phase& each : phases_) {
         end += each.length;

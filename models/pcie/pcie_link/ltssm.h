@@ -26,18 +26,18 @@ public:
     explicit ltssm(const times& durations) : times_(durations) {}
 
     /// Detect, Polling, Configuration, L0 at Gen1, then one Recovery per speed up to `generation`.
-    void train(const sc_core::sc_time& at, unsigned generation);
+    void train(const sc_core::sc_time& start, unsigned generation);
     /// Hot Reset, then as in train().
-    void hot_reset(const sc_core::sc_time& at, unsigned generation);
+    void hot_reset(const sc_core::sc_time& start, unsigned generation);
     /// From L0 through Recovery (and Configuration if the width changes) back to L0.
-    void recover(const sc_core::sc_time& at, unsigned generation, bool new_width);
-    /// L0 from `at` on, without training.
-    void settle(const sc_core::sc_time& at, unsigned generation);
+    void recover(const sc_core::sc_time& start, unsigned generation, bool new_width);
+    /// L0 from `start` on, without training.
+    void settle(const sc_core::sc_time& start, unsigned generation);
     /// Stays in `state`, Detect or Disabled.
     void stop(link_state state);
 
     /// State and speed at `now`; the returned duration has no meaning.
-    phase at(const sc_core::sc_time& now) const;
+    phase phase_at(const sc_core::sc_time& now) const;
     /// Time at which L0 is reached for good. Precondition: runs().
     const sc_core::sc_time& settled() const { return settled_; }
     /// Speed in L0. Precondition: runs().
@@ -46,7 +46,7 @@ public:
     bool runs() const { return final_.state == link_state::l0; }
 
 private:
-    void begin(const sc_core::sc_time& at, unsigned generation);
+    void begin(const sc_core::sc_time& start, unsigned generation);
     void pass(link_state state, unsigned generation, const sc_core::sc_time& length);
     void training_phases(unsigned generation);
 

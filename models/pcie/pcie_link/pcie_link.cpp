@@ -54,7 +54,7 @@ pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
     sc_assert(!check(cfg));
     for (const unsigned side : {0u, 1u}) {
         ways_[side].link = ends_[side].link = this;
-        ways_[side].from = ends_[side].side = side;
+        ways_[side].side = ends_[side].side = side;
         highest_[side] = cfg.generation;
     }
     if (!cfg.needs_training) {
@@ -70,7 +70,7 @@ pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
 // --- Data transfer
 
 const signalling& pcie_link::speed() const {
-    const unsigned now = machine_.at(sc_core::sc_time_stamp()).generation;
+    const unsigned now = machine_.phase_at(sc_core::sc_time_stamp()).generation;
     return signalling::of(cfg_.protocol, now == 0 ? wanted_generation() : now);
 }
 
@@ -135,79 +135,80 @@ pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
 
 /// Delays a direction for its replays: everything after a bad flit is sent again, which takes one
 /// round trip. After too many failures of one flit, the link retrains, and both directions wait.
-sc_time pcie_link::send_again(unsigned from, const bad& damaged, const sc_time& through) {
-    direction& d = directions_[from];
+sc_time pcie_link::send_again(unsigned side, const bad& damaged, const sc_time& through) {
+    direction& d = directions_[side];
     d.replays += damaged.units;
     sc_time end = through + cfg_.replay_time * static_cast<double>(damaged.units);
     if (damaged.rollover) {
         ++d.rollovers;
-        if (machine_.at(sc_core::sc_time_stamp()).state == link_state::l0) recover(false);
+        if (machine_.phase_at(sc_core::sc_time_stamp()).state == link_state::l0) recover(false);
         end = std::max(end, machine_.settled());
     }
     const bool timed = timing() == timing_mode::contended;
     if (timed) d.wire.hold_until(end);
-    plug &sender = from == 0 ? a : b, &receiver = from == 0 ? b : a;
+    plug &sender = side == 0 ? a : b, &receiver = side == 0 ? b : a;
     receiver.report_link_error(link_error::bad_packet);
     if (damaged.rollover) sender.report_link_error(link_error::replay_rollover);
     return timed ? end : through;
 }
 
-sc_time pcie_link::carry(unsigned from, packet_class category, std::uint64_t payload,
-                         std::uint64_t packets, const sc_time& at) {
-    direction& d = directions_[from];
+sc_time pcie_link::carry(unsigned side, packet_class category, std::uint64_t payload,
+                         std::uint64_t packets, const sc_time& start) {
+    direction& d = directions_[side];
     const std::uint64_t wire = wire_bytes(payload, packets);
     d.payload += payload;
     d.packets += packets;
-    sc_time through = d.wire.reserve(wire, at);
+    sc_time through = d.wire.reserve(wire, start);
     if (timing() == timing_mode::contended)
-        through = d.flows[static_cast<std::size_t>(category)].take({packets, payload}, at, through,
-                                                                   d.wire.occupancy(wire));
+        through = d.flows[static_cast<std::size_t>(category)].take({packets, payload}, start,
+                                                                   through, d.wire.occupancy(wire));
     if (crc_rate_ == 0 && corrupt_.empty()) return through;
     const unsigned flit = speed().flit;
     const bad found = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
-    return found.units == 0 ? through : send_again(from, found, through);
+    return found.units == 0 ? through : send_again(side, found, through);
 }
 
 sc_time pcie_link::way::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
-                                const sc_time& at) {
+                                const sc_time& start) {
     const auto& cfg = link->cfg_;
     const std::uint64_t packets = bytes == 0 ? 1 : (bytes + cfg.max_payload - 1) / cfg.max_payload;
     if (command == tlm::TLM_WRITE_COMMAND)
-        return link->carry(from, packet_class::posted, bytes, packets, at);
+        return link->carry(side, packet_class::posted, bytes, packets, start);
     const std::uint64_t requests =
         bytes == 0 ? 1 : (bytes + cfg.max_read_request - 1) / cfg.max_read_request;
-    const sc_time asked = link->carry(from, packet_class::non_posted, 0, requests, at);
-    return std::max(asked, link->carry(1 - from, packet_class::completion, bytes, packets, at));
+    const sc_time asked = link->carry(side, packet_class::non_posted, 0, requests, start);
+    return std::max(asked, link->carry(1 - side, packet_class::completion, bytes, packets, start));
 }
 
-sc_time pcie_link::way::reserve_non_posted_write(std::uint64_t bytes, const sc_time& at) {
-    const sc_time asked = link->carry(from, packet_class::non_posted, bytes, 1, at);
-    return std::max(asked, link->carry(1 - from, packet_class::completion, 0, 1, at));
+sc_time pcie_link::way::reserve_non_posted_write(std::uint64_t bytes, const sc_time& start) {
+    const sc_time asked = link->carry(side, packet_class::non_posted, bytes, 1, start);
+    return std::max(asked, link->carry(1 - side, packet_class::completion, 0, 1, start));
 }
 
 /// Data beyond the receiver's buffer must wait, since the next hop accepts it only until `taken`.
 void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) {
     const bool write = command == tlm::TLM_WRITE_COMMAND;
-    direction& data = link->directions_[write ? from : 1 - from];
+    direction& data = link->directions_[write ? side : 1 - side];
     data.flows[static_cast<std::size_t>(write ? packet_class::posted : packet_class::completion)]
         .held_until(taken, data.wire.settings().bytes_per_second);
 }
 
 /// Reports the direction that carries the data; a read's requests are short.
-void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
+void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& start,
                              const sc_time& until) {
     const bool write = command == tlm::TLM_WRITE_COMMAND;
-    const unsigned direction = write ? from : 1 - from;
+    const unsigned direction = write ? side : 1 - side;
     const std::uint64_t packets = (bytes + link->cfg_.max_payload - 1) / link->cfg_.max_payload;
     report_transfer(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"),
-                    command, bytes, at, until,
+                    command, bytes, start, until,
                     link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
 }
 
-void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* header = payload.get_extension<pcie::tlp>();
-    if (header != nullptr && header->to == pcie::tlp::space::slot_power)  // does not use the lanes
-        return other(at).send(payload, delay);
+    if (header != nullptr &&
+        header->destination == pcie::tlp::space::slot_power)  // does not use the lanes
+        return other(local).send(payload, delay);
     if (!up()) {
         ++refused_;
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -216,8 +217,9 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
     // The bytes of a repeated access were counted in its first attempt.
     if (pending == nullptr || !pending->is_repeated()) {
         const sc_time now = sc_core::sc_time_stamp();
-        const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
-        way& there = ways_[at.index()];
+        const bool configures =
+            header != nullptr && header->destination == pcie::tlp::space::config;
+        way& there = ways_[local.index()];
         const std::uint64_t bytes = payload.get_data_length();
         const sc_time at_link = now + delay;
         const sc_time through =
@@ -227,26 +229,27 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
         if (trace::on()) there.crossed(payload.get_command(), bytes, at_link, through);
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
-    other(at).send(payload, delay);
+    other(local).send(payload, delay);
     // Add the latency of the completion last: reservations at later hops begin before it.
     if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
 }
 
-unsigned pcie_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
-    return up() ? other(at).peek(payload) : 0;
+unsigned pcie_link::peeked(plug& local, tlm::tlm_generic_payload& payload) {
+    return up() ? other(local).peek(payload) : 0;
 }
 
-bool pcie_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+bool pcie_link::asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
+                                  tlm::tlm_dmi& dmi) {
     if (!up() && !memory_descriptor::asked(payload)) return refuse_pointer(payload, dmi);
-    route::add(payload, ways_[at.index()]);
-    const bool granted = other(at).ask_for_pointer(payload, dmi);
+    route::add(payload, ways_[local.index()]);
+    const bool granted = other(local).ask_for_pointer(payload, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
     return granted;
 }
 
-void pcie_link::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
-    other(at).revoke_pointers(first, last);
+void pcie_link::pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) {
+    other(local).revoke_pointers(first, last);
 }
 
 // --- Training
@@ -261,11 +264,11 @@ bool pcie_link::can_train() const {
 
 /// Starts training now, or at the end of the failure of a time.
 void pcie_link::start(bool reset_first) {
-    const sc_time at = std::max(sc_core::sc_time_stamp(), broken_until_);
+    const sc_time begin = std::max(sc_core::sc_time_stamp(), broken_until_);
     if (reset_first)
-        machine_.hot_reset(at, wanted_generation());
+        machine_.hot_reset(begin, wanted_generation());
     else
-        machine_.train(at, wanted_generation());
+        machine_.train(begin, wanted_generation());
     accepts_from_ = machine_.settled();
     over_.cancel();
     over_.notify(accepts_from_ - sc_core::sc_time_stamp());
@@ -336,7 +339,7 @@ void pcie_link::lose_lanes(unsigned link, unsigned lanes) {
 }
 
 link_end::status pcie_link::state_of(unsigned side) const {
-    const auto phase = machine_.at(sc_core::sc_time_stamp());
+    const auto phase = machine_.phase_at(sc_core::sc_time_stamp());
     unsigned narrowest = cfg_.lanes;
     for (const auto width : widths_)
         if (width > 0) narrowest = std::min<unsigned>(narrowest, width);

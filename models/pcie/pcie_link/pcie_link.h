@@ -85,14 +85,15 @@ private:
     /// The link for requests from one side.
     struct way final : crossing {
         pcie_link* link = nullptr;
-        unsigned from = 0;
+        unsigned side = 0;
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
-                                 std::uint64_t bytes, const sc_core::sc_time& at) override;
+                                 std::uint64_t bytes, const sc_core::sc_time& start) override;
         void held_until(tlm::tlm_command command, const sc_core::sc_time& taken) override;
-        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                      const sc_core::sc_time& until) override;
         /// For configuration writes: non-posted requests with data.
-        sc_core::sc_time reserve_non_posted_write(std::uint64_t bytes, const sc_core::sc_time& at);
+        sc_core::sc_time reserve_non_posted_write(std::uint64_t bytes,
+                                                  const sc_core::sc_time& start);
     };
     struct bad {
         std::uint64_t units = 0;
@@ -115,18 +116,19 @@ private:
     };
 
     // plug::device
-    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
-    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    link_end* link_seen_from(plug& at) override { return &ends_[at.index()]; }
+    void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
+                           tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    link_end* link_seen_from(plug& local) override { return &ends_[local.index()]; }
 
     void settled();
-    plug& other(const plug& one) { return &one == &a ? b : a; }
-    sc_core::sc_time carry(unsigned from, packet_class category, std::uint64_t payload,
-                           std::uint64_t packets, const sc_core::sc_time& at);
+    plug& other(const plug& local) { return &local == &a ? b : a; }
+    sc_core::sc_time carry(unsigned side, packet_class category, std::uint64_t payload,
+                           std::uint64_t packets, const sc_core::sc_time& start);
     bad bad_units(direction& d, std::uint64_t units);
-    sc_core::sc_time send_again(unsigned from, const bad& damaged, const sc_core::sc_time& through);
+    sc_core::sc_time send_again(unsigned side, const bad& damaged, const sc_core::sc_time& through);
     std::uint64_t gap();
     unsigned working_links() const;
     unsigned working_lanes() const;

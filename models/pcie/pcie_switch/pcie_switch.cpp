@@ -51,7 +51,7 @@ pcie_switch::pcie_switch(sc_core::sc_module_name name, const config& cfg)
 
 std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) {
     const bridge::config about{
-        .as = upstream ? bridge::role::upstream : bridge::role::downstream,
+        .port_role = upstream ? bridge::role::upstream : bridge::role::downstream,
         .vendor_id = 0x1d0f,
         .device_id = static_cast<std::uint16_t>(0x0160 + (cfg_.lanes() == 320 ? 0x160 : 0)),
         .generation = cfg_.generation,
@@ -66,13 +66,13 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
     else
         hooks.reset_below = [this, index] { reset(index); };
     const auto self = [this, index, upstream]() -> bridge& {
-        return upstream ? *up_.as : *down_[index]->as;
+        return upstream ? *up_.bridge : *down_[index]->bridge;
     };
     hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
         send_up(self().id(), tlp::space::memory, address, value);
     };
     hooks.report = [this, self, upstream](pcie::error_class severity) {
-        if (!upstream && !up_.as->forwards(severity)) return;
+        if (!upstream && !up_.bridge->forwards(severity)) return;
         send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(severity), 0);
     };
     hooks.changed = [this] {
@@ -84,11 +84,11 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
 }
 
 /// Sends an interrupt or an error message of a port.
-void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address,
+void pcie_switch::send_up(function_id requester, tlp::space space, std::uint64_t address,
                           std::uint32_t value) {
     payload request;
-    pcie::framed framed(request, from);
-    framed.header.to = to;
+    pcie::framed framed(request, requester);
+    framed.header.destination = space;
     request.set_write();
     request.set_address(address);
     request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
@@ -100,30 +100,31 @@ void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address
 
 // --- Routing
 
-void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
+void pcie_switch::received(plug& local, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
-    const bool from_above = at.index() == up_index;
-    side& in = side_of(at);
-    if (header != nullptr && header->to == tlp::space::slot_power)
+    const bool from_above = local.index() == up_index;
+    side& entry = side_of(local);
+    if (header != nullptr && header->destination == tlp::space::slot_power)
         return supply(request.get_address() != 0);
-    if (header == nullptr || !in.as->reachable())
+    if (header == nullptr || !entry.bridge->reachable())
         return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (header->to == tlp::space::hot_reset) {
+    if (header->destination == tlp::space::hot_reset) {
         if (from_above) reset_all();
         return request.set_response_status(tlm::TLM_OK_RESPONSE);
     }
-    if (header->to == tlp::space::error) {
+    if (header->destination == tlp::space::error) {
         const auto severity = static_cast<pcie::error_class>(request.get_address());
-        if (!from_above && in.as->forwards(severity) && up_.as->forwards(severity))
+        if (!from_above && entry.bridge->forwards(severity) && up_.bridge->forwards(severity))
             up.send(request, delay);
         return request.set_response_status(tlm::TLM_OK_RESPONSE);  // messages are posted
     }
-    if (header->to == tlp::space::config) {
-        if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
+    if (header->destination == tlp::space::config) {
+        if (!from_above) return refuse(request, *entry.bridge, PCI_ERR_UNC_UNSUP);
         return configure(request, *header, delay);
     }
-    if (header->to == tlp::space::completion) return pass_completion(at, request, *header, delay);
-    const way next = route_memory(at, *header, request.get_address(), request.get_data_length());
+    if (header->destination == tlp::space::completion)
+        return pass_completion(local, request, *header, delay);
+    const way next = route_memory(local, *header, request.get_address(), request.get_data_length());
     if (next.out == nullptr) return refuse(request, *next.refused_by, next.error);
     ++*next.count;
     const sc_time now = sc_core::sc_time_stamp();
@@ -135,15 +136,15 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     if (timing() != timing_mode::contended) return;
     // Both ports are occupied at the same time; the slower one determines the end.
     const auto through = std::max(
-        in.from.reserve(request.get_command(), 0, request.get_data_length(), start),
-        next.through->to.reserve(request.get_command(), 0, request.get_data_length(), start));
+        entry.inbound.reserve(request.get_command(), 0, request.get_data_length(), start),
+        next.through->outbound.reserve(request.get_command(), 0, request.get_data_length(), start));
     delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
 }
 
 /// Whether the completion of a peer-to-peer request must be redirected: ACS of the completer's
 /// port.
 bool pcie_switch::redirects_completion(const way& next) const {
-    return next.count == &counters_.peer && next.through->as->acs(PCI_ACS_CR);
+    return next.count == &counters_.peer && next.through->bridge->acs(PCI_ACS_CR);
 }
 
 /// Sends a completion to the root complex instead of directly to the requester (6.12.1.1); the root
@@ -152,31 +153,31 @@ bool pcie_switch::redirects_completion(const way& next) const {
 void pcie_switch::redirect_completion(const payload& request, const tlp& header, sc_time& delay) {
     payload completion;
     pcie::framed framed(completion, header.requester);
-    framed.header.to = tlp::space::completion;
+    framed.header.destination = tlp::space::completion;
     framed.header.target = header.requester;
     framed.header.completer = this;
     completion.set_write();
     completion.set_data_length(request.get_data_length());
-    occupy(up_.to, completion, delay);
+    occupy(up_.outbound, completion, delay);
     up.send(completion, delay);
-    occupy(up_.from, completion, delay);
+    occupy(up_.inbound, completion, delay);
     ++counters_.redirected;
 }
 
-void pcie_switch::pass_completion(plug& at, payload& completion, const tlp& header,
+void pcie_switch::pass_completion(plug& local, payload& completion, const tlp& header,
                                   sc_time& delay) {
     completion.set_response_status(tlm::TLM_OK_RESPONSE);
     // the completion is back at the switch that redirected it
     if (header.completer == this) return;
-    side& in = side_of(at);
-    occupy(in.from, completion, delay);
-    if (at.index() != up_index) {
-        occupy(up_.to, completion, delay);
+    side& entry = side_of(local);
+    occupy(entry.inbound, completion, delay);
+    if (local.index() != up_index) {
+        occupy(up_.outbound, completion, delay);
         return up.send(completion, delay);
     }
     for (unsigned i = 0; i < down_.size(); ++i) {
-        if (!down_[i]->as->has_bus(pcie::bus_of(header.target))) continue;
-        occupy(down_[i]->to, completion, delay);
+        if (!down_[i]->bridge->has_bus(pcie::bus_of(header.target))) continue;
+        occupy(down_[i]->outbound, completion, delay);
         return down[i].send(completion, delay);
     }
 }
@@ -191,24 +192,25 @@ void pcie_switch::occupy(passage& part, const payload& completion, sc_time& dela
 
 pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length, unsigned except) {
     for (unsigned i = 0; i < down_.size(); ++i)
-        if (i != except && down_[i]->as->claims(address, length))
+        if (i != except && down_[i]->bridge->claims(address, length))
             return {.out = &down[i], .through = down_[i].get()};
     return {};
 }
 
-pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
+pcie_switch::way pcie_switch::route_memory(const plug& source, const tlp& header,
                                            std::uint64_t address, std::uint64_t length) {
-    const auto refused = [](bridge& at, std::uint32_t error) {
-        return way{.refused_by = &at, .error = error};
+    const auto refused = [](bridge& port, std::uint32_t error) {
+        return way{.refused_by = &port, .error = error};
     };
-    if (from.index() == up_index) {
-        way next = up_.as->claims(address, length) ? below(address, length, up_index) : way{};
-        if (next.out == nullptr) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
-        if (!next.through->as->reachable()) return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+    if (source.index() == up_index) {
+        way next = up_.bridge->claims(address, length) ? below(address, length, up_index) : way{};
+        if (next.out == nullptr) return refused(*up_.bridge, PCI_ERR_UNC_UNSUP);
+        if (!next.through->bridge->reachable())
+            return refused(*next.through->bridge, PCI_ERR_UNC_UNSUP);
         next.count = &counters_.down;
         return next;
     }
-    bridge& port = *down_[from.index()]->as;
+    bridge& port = *down_[source.index()]->bridge;
     if (!port.passes_up()) return refused(port, PCI_ERR_UNC_UNSUP);
     if (port.acs(PCI_ACS_SV) && !port.has_bus(pcie::bus_of(header.requester)))
         return refused(port, PCI_ERR_UNC_ACSV);
@@ -217,31 +219,31 @@ pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
     if (port.claims(address, length)) {
         if (!port.acs(PCI_ACS_UF)) return refused(port, PCI_ERR_UNC_UNSUP);
     } else if (!port.acs(PCI_ACS_RR)) {
-        way next = below(address, length, from.index());
+        way next = below(address, length, source.index());
         if (next.out != nullptr) {
-            if (!next.through->as->reachable())
-                return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+            if (!next.through->bridge->reachable())
+                return refused(*next.through->bridge, PCI_ERR_UNC_UNSUP);
             next.count = &counters_.peer;
             return next;
         }
         // 7.5.1.3: requests to this switch's own window that match no port are not forwarded
         // upstream.
-        if (up_.as->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
+        if (up_.bridge->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
     }
-    if (!up_.as->passes_up()) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
+    if (!up_.bridge->passes_up()) return refused(*up_.bridge, PCI_ERR_UNC_UNSUP);
     return {.out = &up, .through = &up_, .count = &counters_.up};
 }
 
 void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
     const auto bus = pcie::bus_of(header.target);
     const auto place = static_cast<function_id>(header.target & 0xff);
-    if (!up_.as->has_bus(bus)) {  // the upstream port itself, the only device on its link
-        if (place == 0) return up_.as->configure(request, header, *this);
-        return refuse(request, *up_.as, PCI_ERR_UNC_UNSUP);
+    if (!up_.bridge->has_bus(bus)) {  // the upstream port itself, the only device on its link
+        if (place == 0) return up_.bridge->configure(request, header, *this);
+        return refuse(request, *up_.bridge, PCI_ERR_UNC_UNSUP);
     }
     for (unsigned i = 0; i < down_.size(); ++i) {
-        bridge& port = *down_[i]->as;
-        if (bus == up_.as->secondary()) {
+        bridge& port = *down_[i]->bridge;
+        if (bus == up_.bridge->secondary()) {
             if (place == place_of(i)) return port.configure(request, header, *this);
         } else if (port.has_bus(bus)) {
             if (port.reachable()) return down[i].send(request, delay);
@@ -253,37 +255,39 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
                                            // (2.3.1)
 }
 
-void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {
-    at.log(error, &request);
+void pcie_switch::refuse(payload& request, bridge& port, std::uint32_t error) {
+    port.log(error, &request);
     ++counters_.refused;
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-unsigned pcie_switch::peeked(plug& at, payload& request) {
+unsigned pcie_switch::peeked(plug& local, payload& request) {
     const auto* header = request.get_extension<tlp>();
     static const tlp of_host{};
-    if (!side_of(at).as->reachable()) return 0;
-    if (header != nullptr && header->to == tlp::space::config)  // of the upstream port
-        return at.index() == up_index && request.is_read() && pcie::answer(up_.as->space(), request)
+    if (!side_of(local).bridge->reachable()) return 0;
+    if (header != nullptr && header->destination == tlp::space::config)  // of the upstream port
+        return local.index() == up_index && request.is_read() &&
+                       pcie::answer(up_.bridge->space(), request)
                    ? request.get_data_length()
                    : 0;
-    const way next = route_memory(at, header == nullptr ? of_host : *header, request.get_address(),
-                                  request.get_data_length());
+    const way next = route_memory(local, header == nullptr ? of_host : *header,
+                                  request.get_address(), request.get_data_length());
     return next.out == nullptr ? 0 : next.out->peek(request);
 }
 
-bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
+bool pcie_switch::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi& dmi) {
     const auto* header = request.get_extension<tlp>();
     static const tlp of_host{};
-    side& in = side_of(at);
-    const way next = in.as->reachable() ? route_memory(at, header == nullptr ? of_host : *header,
-                                                       request.get_address(), 1)
-                                        : way{};
+    side& entry = side_of(local);
+    const way next =
+        entry.bridge->reachable()
+            ? route_memory(local, header == nullptr ? of_host : *header, request.get_address(), 1)
+            : way{};
     if (next.out == nullptr) return refuse_pointer(request, dmi);
     // Completions must be redirected; reads through a pointer would bypass the redirection.
     if (redirects_completion(next) && request.is_read()) return refuse_pointer(request, dmi);
-    route::add(request, in.from);
-    route::add(request, next.through->to);
+    route::add(request, entry.inbound);
+    route::add(request, next.through->outbound);
     const bool granted = next.out->ask_for_pointer(request, dmi);
     if (granted && redirects_completion(next)) dmi.allow_write();
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
@@ -291,28 +295,28 @@ bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dm
     return granted;
 }
 
-void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
-    if (at.index() != up_index) up.revoke_pointers(first, last);
+void pcie_switch::pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) {
+    if (local.index() != up_index) up.revoke_pointers(first, last);
     for (auto& each : down)
-        if (&each != &at) each.revoke_pointers(first, last);
+        if (&each != &local) each.revoke_pointers(first, last);
 }
 
 // --- Links and resets
 
 void pcie_switch::start_of_simulation() {
     for (unsigned i = 0; i < down_.size(); ++i)
-        if (!down[i].joined()) down_[i]->as->leave_empty();
+        if (!down[i].joined()) down_[i]->bridge->leave_empty();
 }
 
-void pcie_switch::link_changed(plug& at) {
-    if (at.index() != up_index)
-        down_[at.index()]->as->link(pcie::answers(at));
-    else if (!at.up())
+void pcie_switch::link_changed(plug& local) {
+    if (local.index() != up_index)
+        down_[local.index()]->bridge->link(pcie::answers(local));
+    else if (!local.up())
         reset_all();
 }
 
-void pcie_switch::link_erred(plug& at, link_error error) {
-    side_of(at).as->log(error);
+void pcie_switch::link_erred(plug& local, link_error error) {
+    side_of(local).bridge->log(error);
 }
 
 /// Hot reset on the link of a downstream port.
@@ -323,23 +327,23 @@ void pcie_switch::reset(unsigned index) {
 /// The switch itself is pulled or inserted, together with the cards in its slots.
 void pcie_switch::supply(bool on) {
     for (unsigned i = 0; i < down_.size(); ++i) {
-        if (down_[i]->as->present()) pcie::signal(down[i], tlp::space::slot_power, on);
-        down_[i]->as->power(on);
+        if (down_[i]->bridge->present()) pcie::signal(down[i], tlp::space::slot_power, on);
+        down_[i]->bridge->power(on);
     }
-    up_.as->power(on);
+    up_.bridge->power(on);
 }
 
 void pcie_switch::reset_all() {
     for (unsigned i = 0; i < down_.size(); ++i) {
         reset(i);
-        down_[i]->as->reset();
+        down_[i]->bridge->reset();
     }
-    up_.as->reset();
+    up_.bridge->reset();
 }
 
 std::vector<accepts_faults::fault> pcie_switch::faults() {
     return bridge::faults(down_.size(), [this](std::size_t index) {
-        return std::pair<bridge&, plug&>(*down_[index]->as, down[index]);
+        return std::pair<bridge&, plug&>(*down_[index]->bridge, down[index]);
     });
 }
 
@@ -349,8 +353,8 @@ void pcie_switch::publish(statistics& out) const {
     out.count("peer_requests", counters_.peer);
     out.count("refused_requests", counters_.refused);
     out.count("redirected_completions", counters_.redirected);
-    const auto bytes = [&](const std::string& port, const side& of) {
-        const auto& [in, outward] = of.capacity.directions;
+    const auto bytes = [&](const std::string& port, const side& port_side) {
+        const auto& [in, outward] = port_side.capacity.directions;
         if (in.bytes() + outward.bytes() == 0) return;  // most of the 39 ports carry no traffic
         out.count(port + "_bytes_in", in.bytes());
         out.count(port + "_bytes_out", outward.bytes());

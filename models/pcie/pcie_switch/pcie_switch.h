@@ -56,8 +56,8 @@ public:
 
     pcie_switch(sc_core::sc_module_name name, const config& cfg);
 
-    pcie::bridge& up_port() { return *up_.as; }
-    pcie::bridge& down_port(unsigned index) { return *down_.at(index)->as; }
+    pcie::bridge& up_port() { return *up_.bridge; }
+    pcie::bridge& down_port(unsigned index) { return *down_.at(index)->bridge; }
 
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
@@ -76,21 +76,21 @@ private:
     /// The direction of a port that a request's data uses: a write's data flow with the request, a
     /// read's data against it.
     struct passage final : crossing {
-        lanes& of;
+        lanes& port;
         const bool request_enters;
-        passage(lanes& port, bool enters) : of(port), request_enters(enters) {}
+        passage(lanes& port, bool enters) : port(port), request_enters(enters) {}
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
-                                 const sc_core::sc_time& at) override {
+                                 const sc_core::sc_time& start) override {
             const bool enters = (command == tlm::TLM_WRITE_COMMAND) == request_enters;
-            return of.directions[enters ? 0 : 1].reserve(bytes, at);
+            return port.directions[enters ? 0 : 1].reserve(bytes, start);
         }
     };
     struct side {
         side(std::uint64_t bytes_per_second, std::unique_ptr<pcie::bridge> bridge)
-            : as(std::move(bridge)), capacity(bytes_per_second) {}
-        std::unique_ptr<pcie::bridge> as;
+            : bridge(std::move(bridge)), capacity(bytes_per_second) {}
+        std::unique_ptr<pcie::bridge> bridge;
         lanes capacity;
-        passage from{capacity, true}, to{capacity, false};
+        passage inbound{capacity, true}, outbound{capacity, false};
     };
     /// The next hop of a request.
     struct way {
@@ -102,30 +102,32 @@ private:
     };
 
     void start_of_simulation() override;
-    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, payload& request) override;
-    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error error) override;
+    void received(plug& local, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, payload& request) override;
+    bool asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& local) override;
+    void link_erred(plug& local, link_error error) override;
 
     std::unique_ptr<pcie::bridge> make_bridge(unsigned index, bool upstream);
-    side& side_of(const plug& at) { return at.index() == up_index ? up_ : *down_[at.index()]; }
+    side& side_of(const plug& local) {
+        return local.index() == up_index ? up_ : *down_[local.index()];
+    }
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
-    way route_memory(const plug& from, const pcie::tlp& header, std::uint64_t address,
+    way route_memory(const plug& source, const pcie::tlp& header, std::uint64_t address,
                      std::uint64_t length);
     way below(std::uint64_t address, std::uint64_t length, unsigned except);
     bool redirects_completion(const way& next) const;
     void redirect_completion(const payload& request, const pcie::tlp& header,
                              sc_core::sc_time& delay);
-    void pass_completion(plug& at, payload& completion, const pcie::tlp& header,
+    void pass_completion(plug& local, payload& completion, const pcie::tlp& header,
                          sc_core::sc_time& delay);
     void occupy(passage& part, const payload& completion, sc_core::sc_time& delay);
-    void refuse(payload& request, pcie::bridge& at, std::uint32_t error);
+    void refuse(payload& request, pcie::bridge& port, std::uint32_t error);
     void reset(unsigned index);
     void reset_all();
     void supply(bool on);
-    void send_up(pcie::function_id from, pcie::tlp::space to, std::uint64_t address,
+    void send_up(pcie::function_id requester, pcie::tlp::space space, std::uint64_t address,
                  std::uint32_t value);
 
     const config cfg_;

@@ -26,7 +26,7 @@ namespace {
 bridge::config port_config(const root_complex::config& cfg, unsigned index) {
     // Invented device ids: those of AWS's hosts are not published.
     const bool xeon = cfg.processor == host_processor::xeon;
-    return {.as = bridge::role::root_port,
+    return {.port_role = bridge::role::root_port,
             .vendor_id = static_cast<std::uint16_t>(xeon ? 0x8086 : 0x1d0f),
             .device_id = static_cast<std::uint16_t>(xeon ? 0x352a : 0x0200),
             .generation = cfg.link_generation,
@@ -96,10 +96,10 @@ std::vector<serves_functions::served> root_complex::functions() {
 
 void root_complex::send(payload& request, tlp& header, sc_time& delay) {
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (header.to == tlp::space::config)
+    if (header.destination == tlp::space::config)
         configure(request, header, delay);
-    else if (const auto to = port_of(request.get_address(), request.get_data_length()))
-        pass_down(*to, request, delay);
+    else if (const auto target = port_of(request.get_address(), request.get_data_length()))
+        pass_down(*target, request, delay);
     if (header.lost) {
         ++counters_.timeouts;
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
@@ -129,22 +129,22 @@ std::optional<unsigned> root_complex::port_of(std::uint64_t address, std::uint64
     return std::nullopt;
 }
 
-void root_complex::pass_down(unsigned to, payload& request, sc_time& delay) {
-    if (ports_[to]->reachable())
-        port[to].send(request, delay);
+void root_complex::pass_down(unsigned target, payload& request, sc_time& delay) {
+    if (ports_[target]->reachable())
+        port[target].send(request, delay);
     else  // 2.9.1: the port itself completes requests to a link that is down
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 bool root_complex::direct_pointer(payload& request, tlm::tlm_dmi& dmi) {
-    const auto to = port_of(request.get_address(), 1);
-    if (to && ports_[*to]->reachable()) return port[*to].ask_for_pointer(request, dmi);
+    const auto target = port_of(request.get_address(), 1);
+    if (target && ports_[*target]->reachable()) return port[*target].ask_for_pointer(request, dmi);
     return refuse_pointer(request, dmi);
 }
 
-void root_complex::forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) {
+void root_complex::forget_pointers(function_id function, std::uint64_t first, std::uint64_t last) {
     for (unsigned i = 0; i < ports_.size(); ++i)
-        if (ports_[i]->has_bus(pcie::bus_of(of))) port[i].revoke_pointers(first, last);
+        if (ports_[i]->has_bus(pcie::bus_of(function))) port[i].revoke_pointers(first, last);
 }
 
 void root_complex::forget_all_pointers() {
@@ -158,58 +158,59 @@ host_function* root_complex::sender(const tlp& header) {
     return (header.requester & 0xff) == 0 ? by_bus_[pcie::bus_of(header.requester)] : nullptr;
 }
 
-/// Whether a request from port `from` is peer-to-peer: returns the target port and address.
+/// Whether a request from port `source` is peer-to-peer: returns the target port and address.
 /// Nothing: the address belongs to host memory, mapped or not.
-std::optional<root_complex::peer> root_complex::peer_of(unsigned from,
+std::optional<root_complex::peer> root_complex::peer_of(unsigned source,
                                                         const host_function& function,
                                                         std::uint64_t address,
                                                         std::uint64_t length) const {
     if (!cfg_.peer_to_peer || function.memory().shares(address)) return std::nullopt;
-    if (const auto placed = peer_of_host(from, function, address, length)) return placed;
+    if (const auto placed = peer_of_host(source, function, address, length)) return placed;
     if (function.memory().has(address)) return std::nullopt;
     // ACS request redirect: only mapped addresses may pass
-    if (ports_[from]->acs(PCI_ACS_RR)) return std::nullopt;
-    const auto to = port_of(address, length);
+    if (ports_[source]->acs(PCI_ACS_RR)) return std::nullopt;
+    const auto target = port_of(address, length);
     // A request back to its own port is only valid when a switch below has redirected it.
-    if (!to || (to == from && !ports_[from]->acs(PCI_ACS_UF))) return std::nullopt;
-    return peer{*to, address, false};
+    if (!target || (target == source && !ports_[source]->acs(PCI_ACS_UF))) return std::nullopt;
+    return peer{*target, address, false};
 }
 
 /// Translates like an IOMMU: the host that has both functions has placed the other's BAR at this
 /// address. Such a request may return through the port at which it arrived.
-std::optional<root_complex::peer> root_complex::peer_of_host(unsigned from,
+std::optional<root_complex::peer> root_complex::peer_of_host(unsigned source,
                                                              const host_function& function,
                                                              std::uint64_t address,
                                                              std::uint64_t length) const {
     if (function.host() == 0) return std::nullopt;
-    if (ports_[from]->acs(PCI_ACS_RR) && !function.memory().has(address)) return std::nullopt;
+    if (ports_[source]->acs(PCI_ACS_RR) && !function.memory().has(address)) return std::nullopt;
     for (const auto& other : firmware_.functions()) {
         if (other.get() == &function || other->host() != function.host()) continue;
         const auto on_bus = other->on_bus(address, length);
-        const auto to = on_bus ? port_of(*on_bus, length) : std::nullopt;
-        if (to) return peer{*to, *on_bus, true};
+        const auto target = on_bus ? port_of(*on_bus, length) : std::nullopt;
+        if (target) return peer{*target, *on_bus, true};
     }
     return std::nullopt;
 }
 
-void root_complex::received(plug& at, payload& request, sc_time& delay) {
+void root_complex::received(plug& local, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
-    bridge& above = *ports_[at.index()];
+    bridge& above = *ports_[local.index()];
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     // Only root complexes enumerate.
-    if (!started_ && header != nullptr && header->to == tlp::space::config)
+    if (!started_ && header != nullptr && header->destination == tlp::space::config)
         throw model_refusal(
             *this, fmt::format("port[{}] is joined to another root port: a root port leads to a "
                                "chip, a card or a switch's 'up'",
-                               at.index()));
+                               local.index()));
     if (header == nullptr || !above.reachable()) return;
-    if (header->to == tlp::space::error) {
+    if (header->destination == tlp::space::error) {
         ++counters_.error_messages;
         const auto severity = static_cast<pcie::error_class>(request.get_address());
         if (above.forwards(severity)) above.receive_error(header->requester, severity);
         return;
     }
-    if (header->to == tlp::space::completion) return pass_completion(request, *header, delay);
+    if (header->destination == tlp::space::completion)
+        return pass_completion(request, *header, delay);
     if (!above.passes_up()) {
         ++counters_.refused;
         return above.log(PCI_ERR_UNC_UNSUP, &request);
@@ -236,12 +237,12 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
         return;
     }
     const std::uint64_t address = request.get_address();
-    if (const auto to = peer_of(at.index(), *function, address, request.get_data_length())) {
+    if (const auto target = peer_of(local.index(), *function, address, request.get_data_length())) {
         ++counters_.peer_requests;
         if (timing() == timing_mode::contended)
             delay += cfg_.peer_latency * (request.is_read() ? 2 : 1);
-        request.set_address(to->address);
-        pass_down(to->port, request, delay);
+        request.set_address(target->address);
+        pass_down(target->port, request, delay);
         return request.set_address(address);
     }
     function->memory().transport(request);
@@ -256,34 +257,34 @@ void root_complex::pass_completion(payload& completion, const tlp& header, sc_ti
         if (ports_[i]->has_bus(pcie::bus_of(header.target))) return pass_down(i, completion, delay);
 }
 
-unsigned root_complex::peeked(plug& at, payload& request) {
+unsigned root_complex::peeked(plug& local, payload& request) {
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
-    if (function == nullptr || !ports_[at.index()]->reachable()) return 0;
+    if (function == nullptr || !ports_[local.index()]->reachable()) return 0;
     const std::uint64_t address = request.get_address();
-    const auto to = peer_of(at.index(), *function, address, request.get_data_length());
-    if (!to) return function->memory().transport_dbg(request);
-    if (!ports_[to->port]->reachable()) return 0;
-    request.set_address(to->address);
-    const unsigned done = port[to->port].peek(request);
+    const auto target = peer_of(local.index(), *function, address, request.get_data_length());
+    if (!target) return function->memory().transport_dbg(request);
+    if (!ports_[target->port]->reachable()) return 0;
+    request.set_address(target->address);
+    const unsigned done = port[target->port].peek(request);
     request.set_address(address);
     return done;
 }
 
-bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
+bool root_complex::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi& dmi) {
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
-    const bridge& above = *ports_[at.index()];
+    const bridge& above = *ports_[local.index()];
     if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
         return refuse_pointer(request, dmi);
-    const auto to = peer_of(at.index(), *function, request.get_address(), 1);
-    if (!to) {
+    const auto target = peer_of(local.index(), *function, request.get_address(), 1);
+    if (!target) {
         const bool granted = function->memory().get_direct_mem_ptr(request, dmi);
         dmi.set_read_latency(dmi.get_read_latency() + cfg_.memory_latency);
         return granted;
     }
     // Revocations use bus addresses, which differ here.
-    if (to->translated) return refuse_pointer(request, dmi);
+    if (target->translated) return refuse_pointer(request, dmi);
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.peer_latency);
@@ -292,15 +293,15 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
 
 /// Memory in a BAR below one port has moved. Revokes pointers of functions below other ports, and
 /// below the same port if it leads to a switch.
-void root_complex::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
+void root_complex::pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) {
     if (!started_) return;
-    const bool to_switch = firmware_.leads_to_switch(at.index());
+    const bool to_switch = firmware_.leads_to_switch(local.index());
     for (auto& each : port)
-        if (&each != &at || to_switch) each.revoke_pointers(first, last);
+        if (&each != &local || to_switch) each.revoke_pointers(first, last);
 }
 
-void root_complex::link_changed(plug& at) {
-    ports_[at.index()]->link(pcie::answers(at));
+void root_complex::link_changed(plug& local) {
+    ports_[local.index()]->link(pcie::answers(local));
 }
 
 // --- Faults

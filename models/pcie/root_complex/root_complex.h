@@ -118,7 +118,8 @@ private:
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;
     bool direct_pointer(payload& request, tlm::tlm_dmi& dmi) override;
-    void forget_pointers(pcie::function_id of, std::uint64_t first, std::uint64_t last) override;
+    void forget_pointers(pcie::function_id function, std::uint64_t first,
+                         std::uint64_t last) override;
     server_memory* memory() override { return &memory_; }
 
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
@@ -126,20 +127,20 @@ private:
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
     pcie::host_function* sender(const pcie::tlp& header);
-    std::optional<peer> peer_of(unsigned from, const pcie::host_function& function,
+    std::optional<peer> peer_of(unsigned source, const pcie::host_function& function,
                                 std::uint64_t address, std::uint64_t length) const;
-    std::optional<peer> peer_of_host(unsigned from, const pcie::host_function& function,
+    std::optional<peer> peer_of_host(unsigned source, const pcie::host_function& function,
                                      std::uint64_t address, std::uint64_t length) const;
     void reset_below(unsigned port);
     void forget_all_pointers();
 
     // plug::device: requests of functions
-    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
-    unsigned peeked(plug& at, payload& request) override;
-    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
-    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
-    void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error error) override { ports_[at.index()]->log(error); }
+    void received(plug& local, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& local, payload& request) override;
+    bool asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& local) override;
+    void link_erred(plug& local, link_error error) override { ports_[local.index()]->log(error); }
 
     const config cfg_;
     server_memory memory_;

@@ -244,7 +244,7 @@ void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
 
 void neuron_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* tlp = payload.get_extension<pcie::tlp>();
-    const bool configures = tlp != nullptr && tlp->to == pcie::tlp::space::config;
+    const bool configures = tlp != nullptr && tlp->destination == pcie::tlp::space::config;
     const bool good = behaviour_ == behaviour::good;
     // Faults: a mute chip does not answer; a garbled completion of a memory access is dropped by
     // the requester.

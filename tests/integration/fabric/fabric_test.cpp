@@ -114,7 +114,7 @@ protected:
         tlm::tlm_generic_payload payload;
         prepare(payload, identity::offset(identity::reg::claim), word);
         pcie::tlp tlp;
-        tlp.to = pcie::tlp::space::config;
+        tlp.destination = pcie::tlp::space::config;
         payload.set_extension(&tlp);
         sc_core::sc_time ignored;
         link_of(chip).port[sled_port].send(payload, ignored);

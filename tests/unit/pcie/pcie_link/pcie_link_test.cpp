@@ -539,7 +539,7 @@ struct PcieLinkPools : testing::TestWithParam<pool> {
         std::uint32_t word = 0;
         tlm::tlm_generic_payload request;
         pcie::framed framed(request, 0);
-        framed.header.to = pcie::tlp::space::config;
+        framed.header.destination = pcie::tlp::space::config;
         request.set_write();
         request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&word));
         request.set_data_length(sizeof word);

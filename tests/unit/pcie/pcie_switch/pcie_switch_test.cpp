@@ -309,7 +309,7 @@ TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     // A function captures its id from configuration writes.
     tlm::tlm_generic_payload renumber;
     pcie::framed framed(renumber, 0);
-    framed.header.to = pcie::tlp::space::config;
+    framed.header.destination = pcie::tlp::space::config;
     framed.header.target = fa().id();
     std::uint8_t line = 0;
     renumber.set_write();

@@ -701,7 +701,7 @@ TEST_F(ErrorTest, RootPortRecordsWhetherTheFirstErrorWasFatal) {
 TEST_F(ErrorTest, RootErrorCommandEnablesAnInterrupt) {
     std::vector<std::uint32_t> messages;
     pcie::bridge port(
-        {.as = pcie::bridge::role::root_port},
+        {.port_role = pcie::bridge::role::root_port},
         {.message = [&](std::uint64_t, std::uint32_t data) { messages.push_back(data); }});
     auto& space = port.space();
     std::uint32_t msi = space.get<std::uint8_t>(PCI_CAPABILITY_LIST);

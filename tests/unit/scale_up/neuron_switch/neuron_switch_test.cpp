@@ -51,7 +51,7 @@ struct claimant : test::plug_device {
         payload.set_data_length(4);
         payload.set_streaming_width(4);
         pcie::tlp tlp;
-        tlp.to = pcie::tlp::space::config;
+        tlp.destination = pcie::tlp::space::config;
         payload.set_extension(&tlp);
         sc_time ignored;
         end.send(payload, ignored);
