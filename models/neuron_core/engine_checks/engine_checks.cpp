@@ -60,7 +60,7 @@ bool reads_all_of_b(const isa::instruction& i) {
 isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {
     isa::tile_operand t;
     if (s.kind != isa::scalar_kind::tile) return t;
-    t.where = s.where;
+    t.place = s.place;
     t.type = s.type;
     t.dimensions = 1;
     t.partitions = static_cast<std::uint16_t>(partitions);
@@ -70,25 +70,25 @@ isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {
 
 /// The index tiles of an operand, one per group of partitions (NeuronCore spec 2.4): whole columns,
 /// and the first partitions of the last column. Empty unless indirect.
-std::vector<isa::tile_operand> index_tiles(isa::engine e, const isa::tile_operand& of) {
+std::vector<isa::tile_operand> index_tiles(isa::engine e, const isa::tile_operand& operand) {
     constexpr unsigned all_partitions = 128;
     constexpr std::uint32_t index_bytes = 4;
     std::vector<isa::tile_operand> tiles;
-    if (!of.present() || !of.indirect) return tiles;
+    if (!operand.present() || !operand.indirect) return tiles;
     const unsigned group = e == isa::engine::tensor ? 32 : 16;
-    const auto columns = static_cast<std::uint16_t>(of.pattern[0].count / group);
-    const unsigned rest = of.pattern[0].count % group;
-    for (unsigned first = 0; first < of.partitions; first += group) {
+    const auto columns = static_cast<std::uint16_t>(operand.pattern[0].count / group);
+    const unsigned rest = operand.pattern[0].count % group;
+    for (unsigned first = 0; first < operand.partitions; first += group) {
         isa::tile_operand t;
-        t.where = of.index;
-        t.where.partition =
-            static_cast<std::uint8_t>((of.index.partition + first) % all_partitions);
+        t.place = operand.index;
+        t.place.partition =
+            static_cast<std::uint8_t>((operand.index.partition + first) % all_partitions);
         t.type = numerics::element::uint32;
         t.dimensions = 1;
         t.partitions = static_cast<std::uint16_t>(group);
         t.pattern[0] = {1, columns};
         if (columns != 0) tiles.push_back(t);
-        t.where.offset += index_bytes * columns;
+        t.place.offset += index_bytes * columns;
         t.partitions = static_cast<std::uint16_t>(rest);
         t.pattern[0] = {1, 1};
         if (rest != 0) tiles.push_back(t);
@@ -123,35 +123,36 @@ race_checker* engine_checks::races() {
     return races_ ? &*races_ : nullptr;
 }
 
-void engine_checks::report(const misuse::rule& broken, const place& at, std::string_view detail) {
+void engine_checks::report(const misuse::rule& broken, const place& location,
+                           std::string_view detail) {
     const std::string text =
-        at.instruction != nullptr ? isa::text_of(*at.instruction) : "register access";
+        location.instruction != nullptr ? isa::text_of(*location.instruction) : "register access";
     misuse::report(broken, owner_,
-                   fmt::format("{} engine at {}: {}{}{}", name_of(at.engine),
-                               describe_pc(lines_, at.engine, at.pc), text,
+                   fmt::format("{} engine at {}: {}{}{}", name_of(location.engine),
+                               describe_pc(lines_, location.engine, location.pc), text,
                                detail.empty() ? "" : "; ", detail));
 }
 
 // ---- content
 
 /// Reports the first unwritten byte of a tile that is read. \returns whether it reported one.
-bool engine_checks::check_content(const place& at, const isa::tile_operand& t) {
+bool engine_checks::check_content(const place& location, const isa::tile_operand& t) {
     if (!t.present() || t.indirect) return false;
     std::optional<unsigned> found;
     for (unsigned p = 0; p < t.partitions; ++p)  // no early exit: each read poisons
-        if (has_unwritten(t, p) && !found) found = t.where.partition + p;
+        if (has_unwritten(t, p) && !found) found = t.place.partition + p;
     if (found)
-        report(misuse::sram_read_unwritten, at,
+        report(misuse::sram_read_unwritten, location,
                fmt::format("partition {} of {}", *found,
-                           t.where.space == isa::space::psum ? "PSUM" : "SBUF"));
+                           t.place.space == isa::space::psum ? "PSUM" : "SBUF"));
     return found.has_value();
 }
 
 bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition) {
-    const bool psum = t.where.space == isa::space::psum;
+    const bool psum = t.place.space == isa::space::psum;
     sram_content& memory = psum ? memories_.psum : memories_.sbuf;
     const std::uint32_t pitch = psum ? sizes_.psum : sizes_.sbuf;
-    const std::uint64_t base = std::uint64_t{t.where.partition + partition} * pitch;
+    const std::uint64_t base = std::uint64_t{t.place.partition + partition} * pitch;
     const isa::footprint bounds = isa::footprint_of(t, sizes_);
     const auto check = [&](std::int64_t first, std::int64_t bytes) {
         return memory.has_unwritten(base + static_cast<std::uint64_t>(first),
@@ -168,9 +169,9 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
 
 /// Names the other agent of a conflict.
 std::string engine_checks::describe(const race_checker::conflict& c) const {
-    if (c.with == race_checker::agent_kind::other_dma)
+    if (c.other_kind == race_checker::agent_kind::other_dma)
         return "DMA that no engine of the core started";
-    if (c.with == race_checker::agent_kind::queue)
+    if (c.other_kind == race_checker::agent_kind::queue)
         return fmt::format("queue {} of DMA engine {} of the core",
                            c.queue % race_checker::queues_per_engine,
                            c.queue / race_checker::queues_per_engine);
@@ -178,16 +179,16 @@ std::string engine_checks::describe(const race_checker::conflict& c) const {
                        describe_pc(lines_, c.other, c.other_pc));
 }
 
-bool engine_checks::check_races(const place& at, std::vector<race_checker::access> accesses,
+bool engine_checks::check_races(const place& location, std::vector<race_checker::access> accesses,
                                 const sc_core::sc_time& complete) {
     race_checker* const checker = races();
     if (checker == nullptr) return false;
-    const auto found = checker->issued(at.engine, at.pc, std::move(accesses), complete);
+    const auto found = checker->issued(location.engine, location.pc, std::move(accesses), complete);
     if (!found) return false;
     const bool collision = found->nature == race_checker::conflict::kind::collision;
     const auto& rule = collision ? misuse::psum_collision : misuse::tile_race;
     if (misuse::wanted(rule))
-        report(rule, at,
+        report(rule, location,
                fmt::format("with {}, {} partition {} byte {}", describe(*found),
                            found->first.space == isa::space::psum ? "PSUM" : "SBUF",
                            found->first.partition, found->first.offset));
@@ -217,17 +218,19 @@ void engine_checks::ended(isa::engine e) {
 
 bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
                            const sc_core::sc_time& complete) {
-    const place at{e, pc, &i};
+    const place location{e, pc, &i};
     const isa::tile_operand s0 = column(i.s0, lanes_of(i)), s1 = column(i.s1, lanes_of(i));
-    if (reads_all_of_a(i)) check_content(at, i.a);
-    if (reads_all_of_b(i)) check_content(at, i.b);
-    check_content(at, s0);
-    check_content(at, s1);
-    if (i.opcode == opcode::multiply && i.has_mode(mode::accumulate)) check_content(at, i.dst);
+    if (reads_all_of_a(i)) check_content(location, i.a);
+    if (reads_all_of_b(i)) check_content(location, i.b);
+    check_content(location, s0);
+    check_content(location, s1);
+    if (i.opcode == opcode::multiply && i.has_mode(mode::accumulate))
+        check_content(location, i.dst);
     std::vector<isa::tile_operand> indices;
     for (const isa::tile_operand* const t : {&i.dst, &i.a, &i.b}) {
         const auto tiles = index_tiles(e, *t);
-        std::ranges::any_of(tiles, [&](const auto& one) { return check_content(at, one); });
+        std::ranges::any_of(
+            tiles, [&](const auto& index_tile) { return check_content(location, index_tile); });
         indices.insert(indices.end(), tiles.begin(), tiles.end());
     }
 
@@ -239,36 +242,36 @@ bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instructi
     const auto read = [&](const isa::tile_operand& t) {
         add(t, isa::footprint_of(t, sizes_), false);
     };
-    const isa::operand_footprints of = isa::footprints_of(i, sizes_);
-    add(i.dst, of.dst, true);
-    add(i.a, of.a, false);
-    add(i.b, of.b, writes_b(i));
+    const isa::operand_footprints footprints = isa::footprints_of(i, sizes_);
+    add(i.dst, footprints.dst, true);
+    add(i.a, footprints.a, false);
+    add(i.b, footprints.b, writes_b(i));
     read(s0);
     read(s1);
     for (const isa::tile_operand& t : indices) read(t);
-    return check_races(at, std::move(accesses), complete);
+    return check_races(location, std::move(accesses), complete);
 }
 
 void engine_checks::computed(isa::engine e, std::uint32_t pc, const isa::instruction& i,
                              const isa::mistakes& m) {
-    const place at{e, pc, &i};
-    if (m.activation_out_of_range) report(misuse::activation_out_of_range, at, {});
-    if (m.reduce_without_reset) report(misuse::reduce_without_reset, at, {});
-    if (m.psum_accumulate_undefined) report(misuse::psum_accumulate_undefined, at, {});
+    const place location{e, pc, &i};
+    if (m.activation_out_of_range) report(misuse::activation_out_of_range, location, {});
+    if (m.reduce_without_reset) report(misuse::reduce_without_reset, location, {});
+    if (m.psum_accumulate_undefined) report(misuse::psum_accumulate_undefined, location, {});
 }
 
 void engine_checks::accesses(isa::engine e, std::uint32_t pc, const isa::location& first,
                              std::uint32_t bytes, bool writes) {
     isa::tile_operand t;
-    t.where = first;
+    t.place = first;
     t.type = numerics::element::uint8;
     t.dimensions = 1;
     t.partitions = 1;
     t.pattern[0] = {1, static_cast<std::uint16_t>(bytes)};
-    const place at{e, pc};
-    if (!writes) check_content(at, t);
+    const place location{e, pc};
+    if (!writes) check_content(location, t);
     if (races() == nullptr) return;
-    check_races(at, {{t, isa::footprint_of(t, sizes_), writes}}, sc_core::sc_time_stamp());
+    check_races(location, {{t, isa::footprint_of(t, sizes_), writes}}, sc_core::sc_time_stamp());
     if (!writes) races_->learned_all(e);  // it may have polled a flag in memory
 }
 

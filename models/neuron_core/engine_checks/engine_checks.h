@@ -56,11 +56,11 @@ private:
     };
     race_checker* races();
     std::string describe(const race_checker::conflict& c) const;
-    bool check_races(const place& at, std::vector<race_checker::access> accesses,
+    bool check_races(const place& location, std::vector<race_checker::access> accesses,
                      const sc_core::sc_time& complete);
-    bool check_content(const place& at, const isa::tile_operand& t);
+    bool check_content(const place& location, const isa::tile_operand& t);
     bool has_unwritten(const isa::tile_operand& t, unsigned partition);
-    void report(const misuse::rule& broken, const place& at, std::string_view detail);
+    void report(const misuse::rule& broken, const place& location, std::string_view detail);
 
     const sc_core::sc_object& owner_;
     const isa::partition_sizes sizes_;

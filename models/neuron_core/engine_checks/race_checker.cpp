@@ -23,8 +23,9 @@ std::optional<std::int64_t> common_byte(const race_checker::access& x,
     std::vector<bool> covered(static_cast<std::size_t>(last - first + 1));
     const auto for_bytes = [&](const race_checker::access& a, auto visit) {
         const std::int64_t size = numerics::size_of(a.tile.type);
-        race_checker::for_elements(a.tile, [&](std::int64_t at) {
-            for (std::int64_t b = std::max(at, first); b <= std::min(at + size - 1, last); ++b)
+        race_checker::for_elements(a.tile, [&](std::int64_t start) {
+            for (std::int64_t b = std::max(start, first); b <= std::min(start + size - 1, last);
+                 ++b)
                 visit(static_cast<std::size_t>(b - first));
         });
     };
@@ -43,14 +44,15 @@ race_checker::race_checker(const isa::partition_sizes& sizes)
     agents_[other_dma].kind = agent_kind::other_dma;
 }
 
-void race_checker::join(clock& into, const clock& from) {
-    if (into.size() < from.size()) into.resize(from.size());
-    for (std::size_t a = 0; a < from.size(); ++a) into[a] = std::max(into[a], from[a]);
+void race_checker::join(clock& destination, const clock& source) {
+    if (destination.size() < source.size()) destination.resize(source.size());
+    for (std::size_t a = 0; a < source.size(); ++a)
+        destination[a] = std::max(destination[a], source[a]);
 }
 
-void race_checker::learn(clock& into, std::size_t agent, std::uint64_t number) {
-    if (into.size() <= agent) into.resize(agent + 1);
-    into[agent] = std::max(into[agent], number);
+void race_checker::learn(clock& destination, std::size_t agent, std::uint64_t number) {
+    if (destination.size() <= agent) destination.resize(agent + 1);
+    destination[agent] = std::max(destination[agent], number);
 }
 
 /// The agent of a queue; other DMA if no engine has given the queue work.
@@ -74,14 +76,14 @@ race_checker::clock race_checker::all_completed() const {
 
 /// The host has started the engine, and may have started queues before.
 void race_checker::started(isa::engine e) {
-    of(e).active = true;
+    engine_agent(e).active = true;
     const clock all = all_completed();
-    join(of(e).known, all);
+    join(engine_agent(e).known, all);
     for (const auto& [queue, agent] : queues_) join(agents_[agent].known, all);
 }
 
 void race_checker::learned_all(isa::engine e) {
-    join(of(e).known, all_completed());
+    join(engine_agent(e).known, all_completed());
 }
 
 void race_checker::rang(isa::engine e, unsigned queue) {
@@ -92,14 +94,14 @@ void race_checker::rang(isa::engine e, unsigned queue) {
         added.queue = queue;
     }
     clock& known = agents_[entry->second].known;
-    join(known, of(e).known);
+    join(known, engine_agent(e).known);
     learn(known, number_of(e), completed(number_of(e)));
 }
 
 /// After the last engine has ended, the host may start the queues that the engines used.
 void race_checker::ended(isa::engine e) {
-    of(e).active = false;
-    join(outside_, of(e).known);
+    engine_agent(e).active = false;
+    join(outside_, engine_agent(e).known);
     learn(outside_, number_of(e), completed(number_of(e)));
     if (std::ranges::any_of(agents_, &agent::active)) return;
     for (const auto& [queue, agent] : queues_) join(agents_[agent].known, outside_);
@@ -107,8 +109,9 @@ void race_checker::ended(isa::engine e) {
 
 void race_checker::posted(isa::engine e, unsigned index, bool at_issue) {
     posted_.resize(indices);
-    join(posted_[index], of(e).known);
-    learn(posted_[index], number_of(e), at_issue ? of(e).issued : completed(number_of(e)));
+    join(posted_[index], engine_agent(e).known);
+    learn(posted_[index], number_of(e),
+          at_issue ? engine_agent(e).issued : completed(number_of(e)));
 }
 
 /// A queue posts after all its earlier writes, since it writes in order. Agents outside the core
@@ -123,24 +126,25 @@ void race_checker::posted_from_outside(unsigned index, std::optional<unsigned> q
 }
 
 void race_checker::waited(isa::engine e, unsigned index) {
-    if (!posted_.empty()) join(of(e).known, posted_[index]);
+    if (!posted_.empty()) join(engine_agent(e).known, posted_[index]);
 }
 
 /// Drops completed accesses known to all running engines, and to all queues if an engine's.
 void race_checker::forget_ordered() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     for (std::size_t a = 0; a < agents_.size(); ++a) {
-        auto& of = agents_[a].flights;
-        if (of.empty()) continue;
+        auto& flights = agents_[a].flights;
+        if (flights.empty()) continue;
         std::uint64_t known = ~std::uint64_t{0};
         for (std::size_t other = 0; other < agents_.size(); ++other) {
             const bool looks = agents_[other].kind == agent_kind::queue
                                    ? agents_[a].kind == agent_kind::engine
                                    : agents_[other].active;
-            if (other != a && looks) known = std::min(known, at(agents_[other].known, a));
+            if (other != a && looks) known = std::min(known, known_number(agents_[other].known, a));
         }
-        while (!of.empty() && of.front().number <= known && of.front().complete <= now)
-            of.pop_front();
+        while (!flights.empty() && flights.front().number <= known &&
+               flights.front().complete <= now)
+            flights.pop_front();
     }
 }
 
@@ -208,7 +212,7 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
         if (a == own) continue;
         const bool tensor = other.kind == agent_kind::engine &&
                             (e == isa::engine::tensor || a == number_of(isa::engine::tensor));
-        for (const flight& f : after(other, at(of(e).known, a)))
+        for (const flight& f : after(other, known_number(engine_agent(e).known, a)))
             for (const access& mine : accesses)
                 for (const access& theirs : f.accesses) {
                     if (found && found->nature == conflict::kind::race) break;
@@ -235,7 +239,7 @@ std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const
                       {static_cast<unsigned>(p), 1},
                       static_cast<std::int64_t>(std::max(t.first, p * pitch) - p * pitch),
                       static_cast<std::int64_t>(std::min(last, (p + 1) * pitch - 1) - p * pitch)};
-        row.tile.where = {t.space, static_cast<std::uint8_t>(p),
+        row.tile.place = {t.space, static_cast<std::uint8_t>(p),
                           static_cast<std::uint32_t>(row.bounds.first_byte)};
         row.tile.type = numerics::element::uint8;
         row.tile.dimensions = 2;
@@ -257,7 +261,7 @@ std::optional<race_checker::conflict> race_checker::moved(const transfer& t) {
     std::optional<conflict> found;
     for (std::size_t a = 0; a < agents_.size() && !found; ++a) {
         if (a == own || a == other_dma) continue;
-        for (const flight& f : after(agents_[a], at(agents_[own].known, a))) {
+        for (const flight& f : after(agents_[a], known_number(agents_[own].known, a))) {
             if ((own == other_dma && f.complete <= now) || !f.hull.overlaps(hull)) continue;
             for (const access& theirs : f.accesses)
                 for (const access& row : rows)

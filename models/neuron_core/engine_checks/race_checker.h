@@ -33,9 +33,9 @@ public:
     struct conflict {
         enum class kind : std::uint8_t { race, collision };
         kind nature = kind::race;
-        agent_kind with = agent_kind::engine;  ///< the other agent
-        unsigned queue = 0;                    ///< if `with` is agent_kind::queue
-        isa::engine other{};                   ///< if `with` is agent_kind::engine
+        agent_kind other_kind = agent_kind::engine;  ///< the other agent
+        unsigned queue = 0;                          ///< if `other_kind` is agent_kind::queue
+        isa::engine other{};                         ///< if `other_kind` is agent_kind::engine
         std::uint32_t other_pc = 0;
         isa::location first;  ///< first common byte; for a collision, its bank
     };
@@ -60,7 +60,7 @@ public:
             for (int d2 = 0; d2 < count(2); ++d2)
                 for (int d1 = 0; d1 < count(1); ++d1)
                     for (int d0 = 0; d0 < count(0); ++d0)
-                        visit(t.where.offset + size * (std::int64_t{d0} * t.pattern[0].stride +
+                        visit(t.place.offset + size * (std::int64_t{d0} * t.pattern[0].stride +
                                                        std::int64_t{d1} * t.pattern[1].stride +
                                                        std::int64_t{d2} * t.pattern[2].stride +
                                                        std::int64_t{d3} * t.pattern[3].stride));
@@ -108,12 +108,12 @@ private:
 
     static constexpr std::size_t other_dma = isa::engine_count;  // agent number
 
-    static std::uint64_t at(const clock& c, std::size_t agent) {
+    static std::uint64_t known_number(const clock& c, std::size_t agent) {
         return agent < c.size() ? c[agent] : 0;
     }
-    static void join(clock& into, const clock& from);
-    static void learn(clock& into, std::size_t agent, std::uint64_t number);
-    agent& of(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
+    static void join(clock& destination, const clock& source);
+    static void learn(clock& destination, std::size_t agent, std::uint64_t number);
+    agent& engine_agent(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
     std::size_t agent_of(std::optional<unsigned> queue) const;
     /// A part of an agent's accesses, in order.
     struct some_flights {

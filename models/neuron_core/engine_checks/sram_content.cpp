@@ -21,25 +21,26 @@ sram_content::page& sram_content::state_of(std::uint64_t number) {
 }
 
 bool sram_content::is_zero(std::uint64_t first, std::uint64_t end) const {
-    const std::uint8_t* const at = bytes_ + first;
+    const std::uint8_t* const start = bytes_ + first;
     if (first >= end) return true;
-    return at[0] == 0 && std::memcmp(at, at + 1, end - first - 1) == 0;
+    return start[0] == 0 && std::memcmp(start, start + 1, end - first - 1) == 0;
 }
 
 /// Poisons a range. Precondition: all its bytes are unwritten.
 void sram_content::fill(std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t at = first; at < end;) {
-        const std::uint64_t skip = at % granule_bytes;
-        const std::uint64_t count = std::min(granule_bytes - skip, end - at);
-        std::memcpy(bytes_ + at, poison_granule.data() + skip, count);
-        at += count;
+    for (std::uint64_t position = first; position < end;) {
+        const std::uint64_t skip = position % granule_bytes;
+        const std::uint64_t count = std::min(granule_bytes - skip, end - position);
+        std::memcpy(bytes_ + position, poison_granule.data() + skip, count);
+        position += count;
     }
 }
 
 /// Whether any granule that [first, end) touches holds the poison.
 bool sram_content::has_poison(std::uint64_t first, std::uint64_t end) const {
-    for (std::uint64_t at = first / granule_bytes * granule_bytes; at < end; at += granule_bytes)
-        if (std::memcmp(bytes_ + at, poison_granule.data(), granule_bytes) == 0) return true;
+    for (std::uint64_t position = first / granule_bytes * granule_bytes; position < end;
+         position += granule_bytes)
+        if (std::memcmp(bytes_ + position, poison_granule.data(), granule_bytes) == 0) return true;
     return false;
 }
 
@@ -75,10 +76,10 @@ bool sram_content::has_unwritten(std::uint64_t first, std::uint64_t count) {
             fill(begin, next);
             state = page::poisoned;
         }
-        const std::uint64_t from = std::max(first, begin), to = std::min(end, next);
-        const bool poison = has_poison(from, to);
+        const std::uint64_t part_begin = std::max(first, begin), part_end = std::min(end, next);
+        const bool poison = has_poison(part_begin, part_end);
         found |= poison;
-        if (!poison && from == begin && to == next) state = page::written;
+        if (!poison && part_begin == begin && part_end == next) state = page::written;
     }
     return found;
 }

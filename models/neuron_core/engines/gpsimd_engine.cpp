@@ -18,7 +18,7 @@ using numerics::element;
 namespace {
 
 isa::fault index_outside(isa::operand name, const isa::tile_operand& indices) {
-    return {isa::error::indirect_oob, name, indices.where.offset};
+    return {isa::error::indirect_oob, name, indices.place.offset};
 }
 
 /// Returns all rows of a tile, in the order of the partitions.

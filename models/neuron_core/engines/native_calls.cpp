@@ -118,13 +118,13 @@ void index_of_extreme(execution& e, bool largest) {
 void one_hot(execution& e) {
     const tile a = e.source_a();
     tile dst = e.destination();
-    const scalar_values on = e.s0(a.partitions(), 1), off = e.s1(a.partitions(), 0);
+    const scalar_values hot = e.s0(a.partitions(), 1), cold = e.s1(a.partitions(), 0);
     std::vector<float> values(dst.elements());
     for (unsigned p = 0; p < a.partitions(); ++p) {
         const double index = read(a, p).values[0];
-        std::ranges::fill(values, off[p]);
+        std::ranges::fill(values, cold[p]);
         if (index >= 0 && index < static_cast<double>(values.size()))
-            values[static_cast<std::size_t>(index)] = on[p];
+            values[static_cast<std::size_t>(index)] = hot[p];
         e.put(dst, p, values.data());
     }
 }

@@ -38,8 +38,8 @@ bool may_meet(element a, element b) {
 /// First and last byte of a tile in its partition.
 static std::pair<std::uint32_t, std::uint32_t> extent(const isa::tile_operand& t) {
     constexpr std::int64_t psum_bytes = 8 * 2048;
-    if (t.indirect) return {t.where.offset, psum_bytes - 1};
-    std::int64_t low = t.where.offset, high = low;
+    if (t.indirect) return {t.place.offset, psum_bytes - 1};
+    std::int64_t low = t.place.offset, high = low;
     for (unsigned d = 0; d < t.dimensions; ++d) {
         const std::int64_t reach =
             std::int64_t{size_of(t.type)} * t.pattern[d].stride * (t.pattern[d].count - 1);
@@ -53,7 +53,7 @@ void tensor_engine::for_banks(const isa::tile_operand& t, Visit&& visit) {
     const auto [low, high] = extent(t);
     for (unsigned p = 0; p < t.partitions; ++p)
         for (unsigned bank = low / bank_bytes; bank <= high / bank_bytes; ++bank)
-            visit((t.where.partition + p) * psum_banks + bank);
+            visit((t.place.partition + p) * psum_banks + bank);
 }
 
 void tensor_engine::note_written(const isa::tile_operand& dst) {
@@ -163,7 +163,7 @@ void tensor_engine::load_stationary(execution& e) {
     s.loaded = true;
     s.mode = e.i.mode & shared_modes;
     s.tile = e.i.tile;
-    s.partition = e.i.a.where.partition;
+    s.partition = e.i.a.place.partition;
     s.kept = e.i.imm;
     s.type = e.i.a.type;
     if (e.has_mode(mode::transpose)) {

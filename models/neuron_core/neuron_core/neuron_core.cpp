@@ -261,12 +261,12 @@ std::optional<std::string> neuron_core::describe_wait() const {
     return engines_ ? engines_->describe_wait() : std::nullopt;
 }
 
-std::uint8_t* neuron_core::bytes(isa::space where) {
-    return (where == isa::space::psum ? psum_ : sbuf_).data();
+std::uint8_t* neuron_core::bytes(isa::space memory) {
+    return (memory == isa::space::psum ? psum_ : sbuf_).data();
 }
 
-std::uint32_t neuron_core::partition_bytes(isa::space where) const {
-    const std::uint64_t size = where == isa::space::psum ? cfg_.psum_size : cfg_.sbuf_size;
+std::uint32_t neuron_core::partition_bytes(isa::space memory) const {
+    const std::uint64_t size = memory == isa::space::psum ? cfg_.psum_size : cfg_.sbuf_size;
     return static_cast<std::uint32_t>(size / isa::max_partitions);
 }
 

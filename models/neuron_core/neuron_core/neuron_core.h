@@ -135,8 +135,8 @@ private:
     sequencer& started(unsigned engine);
 
     // isa::core_memory
-    std::uint8_t* bytes(isa::space where) override;
-    std::uint32_t partition_bytes(isa::space where) const override;
+    std::uint8_t* bytes(isa::space memory) override;
+    std::uint32_t partition_bytes(isa::space memory) const override;
     bool has_errors() const override { return !armed_.empty(); }
     bool check_read(isa::location first, std::uint32_t length) override;
     void written(isa::location first, std::uint32_t length) override;

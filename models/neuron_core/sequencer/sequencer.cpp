@@ -191,9 +191,9 @@ void sequencer::pause(std::string_view why) {
                                 why));
 }
 
-void sequencer::engine_ended(std::string_view how) {
+void sequencer::engine_ended(std::string_view reason) {
     if (core_.observer != nullptr) core_.observer->ended(engine_);
-    if (breaks_.ends()) pause(how);
+    if (breaks_.ends()) pause(reason);
 }
 
 std::uint64_t sequencer::elapsed() const {
@@ -226,23 +226,24 @@ void sequencer::run() {
     if (const auto effect = completions_.next_effect()) sleep_until(*effect);
 }
 
-/// Sleeps until `how` or the next completion with an effect, or until woken.
-sequencer::step sequencer::sleep(sleeping how) {
+/// Sleeps until `condition` or the next completion with an effect, or until woken.
+sequencer::step sequencer::sleep(sleeping condition) {
     if (const auto effect = completions_.next_effect())
-        how.until = std::min(how.until.value_or(*effect), *effect);
+        condition.until = std::min(condition.until.value_or(*effect), *effect);
     sc_time delay;
-    if (how.until) {
-        const sc_time wake = clock_.time_of(*how.until) + turn_, stamp = sc_core::sc_time_stamp();
+    if (condition.until) {
+        const sc_time wake = clock_.time_of(*condition.until) + turn_,
+                      stamp = sc_core::sc_time_stamp();
         delay = wake > stamp ? wake - stamp : sc_core::SC_ZERO_TIME;
     }
-    if (how.event == nullptr && how.until)
+    if (condition.event == nullptr && condition.until)
         sc_core::next_trigger(delay, wake_);
-    else if (how.event == nullptr)
+    else if (condition.event == nullptr)
         sc_core::next_trigger(wake_);
-    else if (how.until)
-        sc_core::next_trigger(delay, *how.event | wake_);
+    else if (condition.until)
+        sc_core::next_trigger(delay, *condition.event | wake_);
     else
-        sc_core::next_trigger(*how.event | wake_);
+        sc_core::next_trigger(*condition.event | wake_);
     return step::asleep;
 }
 

@@ -94,13 +94,13 @@ private:
     void retire_control(const isa::instruction& i, cycles complete);
     void next_instruction();
     void pause(std::string_view why);
-    void engine_ended(std::string_view how);
+    void engine_ended(std::string_view reason);
     bool in_progress() const;
     bool drained();
     step follow(const progress& p);
     step fail(const isa::fault& f);
     void stop(isa::error code);
-    step sleep(sleeping how);
+    step sleep(sleeping condition);
     step sleep_until(cycles cycle) { return sleep({cycle}); }
 
     sequencer_environment& core_;

@@ -17,8 +17,8 @@ using isa::fault;
 using numerics::load;
 using numerics::store;
 
-fault unreadable(isa::operand which, std::uint32_t offset) {
-    return {error::memory, which, offset};
+fault unreadable(isa::operand name, std::uint32_t offset) {
+    return {error::memory, name, offset};
 }
 
 /// Calls `move` with the size of an element as a compile-time constant.
@@ -42,11 +42,11 @@ public:
     explicit element_reports(isa::core_memory& memory)
         : memory_(memory), all_(memory.has_errors()) {}
 
-    void wrote(isa::location where, std::uint32_t length) {
-        const std::uint32_t page = where.offset / isa::core_memory::page_bytes;
+    void wrote(isa::location first, std::uint32_t length) {
+        const std::uint32_t page = first.offset / isa::core_memory::page_bytes;
         if (page == page_ && !all_) return;
         page_ = page;
-        memory_.written(where, length);
+        memory_.written(first, length);
     }
 
 private:
@@ -57,11 +57,11 @@ private:
 
 }  // namespace
 
-tile::tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand which,
+tile::tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand name,
            unsigned index_group)
     : memory_(&memory),
       operand_(operand),
-      which_(which),
+      name_(name),
       group_(index_group),
       elements_(operand.elements()) {
     contiguous_ = !operand_.indirect;
@@ -78,35 +78,35 @@ tile::tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::oper
 void tile::read_indices(unsigned group) {
     const isa::location& index = operand_.index;
     const std::uint32_t pitch = memory_->partition_bytes(index.space);
-    const std::uint32_t limit = memory_->partition_bytes(operand_.where.space);
+    const std::uint32_t limit = memory_->partition_bytes(operand_.place.space);
     auto& offsets = offsets_.emplace_back(elements_);
     for (std::size_t i = 0; i < elements_; ++i) {
-        isa::location where = index;
-        where.partition =
+        isa::location place = index;
+        place.partition =
             static_cast<std::uint8_t>((index.partition + group * group_ + i % group_) % 128);
-        where.offset += static_cast<std::uint32_t>(i / group_ * 4);
-        if (memory_->has_errors() && !memory_->check_read(where, 4))
-            throw unreadable(which_, where.offset);
+        place.offset += static_cast<std::uint32_t>(i / group_ * 4);
+        if (memory_->has_errors() && !memory_->check_read(place, 4))
+            throw unreadable(name_, place.offset);
         offsets[i] = load<std::uint32_t>(memory_->bytes(index.space) +
-                                         std::size_t{where.partition} * pitch + where.offset);
+                                         std::size_t{place.partition} * pitch + place.offset);
         const std::uint64_t first =
-            operand_.where.offset + std::uint64_t{offsets[i]} * element_bytes();
+            operand_.place.offset + std::uint64_t{offsets[i]} * element_bytes();
         if (first + element_bytes() > limit)
-            throw fault{error::indirect_oob, which_,
+            throw fault{error::indirect_oob, name_,
                         static_cast<std::uint32_t>(std::min<std::uint64_t>(first, 0xff'ffff))};
     }
 }
 
 std::uint8_t* tile::base(unsigned partition) const {
-    const auto space = operand_.where.space;
+    const auto space = operand_.place.space;
     return memory_->bytes(space) +
-           std::size_t{operand_.where.partition + partition} * memory_->partition_bytes(space) +
-           operand_.where.offset;
+           std::size_t{operand_.place.partition + partition} * memory_->partition_bytes(space) +
+           operand_.place.offset;
 }
 
-isa::location tile::at(unsigned partition, std::int64_t byte) const {
-    return {operand_.where.space, static_cast<std::uint8_t>(operand_.where.partition + partition),
-            static_cast<std::uint32_t>(operand_.where.offset + byte)};
+isa::location tile::location_of(unsigned partition, std::int64_t byte) const {
+    return {operand_.place.space, static_cast<std::uint8_t>(operand_.place.partition + partition),
+            static_cast<std::uint32_t>(operand_.place.offset + byte)};
 }
 
 template <class Visit>
@@ -138,98 +138,100 @@ void tile::require_readable() const {
             const auto length =
                 static_cast<std::uint32_t>(dense ? element_bytes() * count : element_bytes());
             for (std::size_t i = 0; i < (dense ? 1 : count); ++i) {
-                const isa::location where = at(p, first + static_cast<std::int64_t>(i) * stride);
-                if (!memory_->check_read(where, length)) throw unreadable(which_, where.offset);
+                const isa::location place =
+                    location_of(p, first + static_cast<std::int64_t>(i) * stride);
+                if (!memory_->check_read(place, length)) throw unreadable(name_, place.offset);
             }
         });
 }
 
-void tile::read(unsigned partition, std::uint8_t* to) const {
-    const std::uint8_t* const from = base(partition);
+void tile::read(unsigned partition, std::uint8_t* destination) const {
+    const std::uint8_t* const source = base(partition);
     with_size(element_bytes(), [&](auto type) {
         using word = decltype(type);
         for_runs(partition, [&](std::int64_t first, std::int64_t stride, std::size_t count) {
             if (stride == sizeof(word)) {
-                std::memcpy(to, from + first, count * sizeof(word));
-                to += count * sizeof(word);
+                std::memcpy(destination, source + first, count * sizeof(word));
+                destination += count * sizeof(word);
                 return;
             }
-            const std::uint8_t* element = from + first;
-            for (std::size_t i = 0; i < count; ++i, element += stride, to += sizeof(word))
-                store(to, load<word>(element));
+            const std::uint8_t* element = source + first;
+            for (std::size_t i = 0; i < count; ++i, element += stride, destination += sizeof(word))
+                store(destination, load<word>(element));
         });
     });
 }
 
-void tile::read(unsigned partition, float* to) const {
-    if (contiguous_) return numerics::decode(type(), base(partition), to, elements_);
+void tile::read(unsigned partition, float* destination) const {
+    if (contiguous_) return numerics::decode(type(), base(partition), destination, elements_);
     raw_.resize(elements_ * element_bytes());
     read(partition, raw_.data());
-    numerics::decode(type(), raw_.data(), to, elements_);
+    numerics::decode(type(), raw_.data(), destination, elements_);
 }
 
-void tile::read(unsigned partition, std::uint32_t* to) const {
+void tile::read(unsigned partition, std::uint32_t* destination) const {
     raw_.resize(elements_ * element_bytes());
     read(partition, raw_.data());
     with_size(element_bytes(), [&](auto kind) {
         using word = decltype(kind);
         for (std::size_t i = 0; i < elements_; ++i)
-            to[i] = static_cast<std::uint32_t>(load<word>(raw_.data() + i * sizeof(word)));
+            destination[i] = static_cast<std::uint32_t>(load<word>(raw_.data() + i * sizeof(word)));
     });
 }
 
-void tile::write(unsigned partition, const std::uint8_t* from) {
-    std::uint8_t* const to = base(partition);
+void tile::write(unsigned partition, const std::uint8_t* source) {
+    std::uint8_t* const destination = base(partition);
     element_reports reports(*memory_);
     with_size(element_bytes(), [&](auto type) {
         using word = decltype(type);
         for_runs(partition, [&](std::int64_t first, std::int64_t stride, std::size_t count) {
             if (stride == sizeof(word)) {
-                std::memcpy(to + first, from, count * sizeof(word));
-                from += count * sizeof(word);
-                memory_->written(at(partition, first),
+                std::memcpy(destination + first, source, count * sizeof(word));
+                source += count * sizeof(word);
+                memory_->written(location_of(partition, first),
                                  static_cast<std::uint32_t>(count * sizeof(word)));
                 return;
             }
             std::int64_t byte = first;
-            for (std::size_t i = 0; i < count; ++i, byte += stride, from += sizeof(word)) {
-                store(to + byte, load<word>(from));
-                reports.wrote(at(partition, byte), sizeof(word));
+            for (std::size_t i = 0; i < count; ++i, byte += stride, source += sizeof(word)) {
+                store(destination + byte, load<word>(source));
+                reports.wrote(location_of(partition, byte), sizeof(word));
             }
         });
     });
 }
 
 void tile::row_written(unsigned partition) {
-    memory_->written(at(partition, 0), static_cast<std::uint32_t>(elements_ * element_bytes()));
+    memory_->written(location_of(partition, 0),
+                     static_cast<std::uint32_t>(elements_ * element_bytes()));
 }
 
-void tile::write(unsigned partition, const std::uint32_t* from) {
+void tile::write(unsigned partition, const std::uint32_t* source) {
     raw_.resize(elements_ * element_bytes());
     with_size(element_bytes(), [&](auto kind) {
         using word = decltype(kind);
         for (std::size_t i = 0; i < elements_; ++i)
-            store(raw_.data() + i * sizeof(word), static_cast<word>(from[i]));
+            store(raw_.data() + i * sizeof(word), static_cast<word>(source[i]));
     });
     write(partition, raw_.data());
 }
 
-void tile::write_where(unsigned partition, const std::uint8_t* from, const std::uint8_t* mask) {
-    std::uint8_t* const to = base(partition);
+void tile::write_where(unsigned partition, const std::uint8_t* source, const std::uint8_t* mask) {
+    std::uint8_t* const destination = base(partition);
     const unsigned size = element_bytes();
     element_reports reports(*memory_);
     for_runs(partition, [&](std::int64_t first, std::int64_t stride, std::size_t count) {
         std::int64_t byte = first;
-        for (std::size_t i = 0; i < count; ++i, byte += stride, from += size)
+        for (std::size_t i = 0; i < count; ++i, byte += stride, source += size)
             if (*mask++ != 0) {
-                std::memcpy(to + byte, from, size);
-                reports.wrote(at(partition, byte), size);
+                std::memcpy(destination + byte, source, size);
+                reports.wrote(location_of(partition, byte), size);
             }
     });
 }
 
 scalar_values::scalar_values(isa::core_memory& memory, const isa::scalar_operand& operand,
-                             isa::operand which, unsigned lanes, float absent)
+                             isa::operand name, unsigned lanes, float absent)
     : values_(lanes, absent), bits_(lanes) {
     switch (operand.kind) {
     case isa::scalar_kind::none:
@@ -245,12 +247,12 @@ scalar_values::scalar_values(isa::core_memory& memory, const isa::scalar_operand
         break;
     }
     isa::tile_operand column;
-    column.where = operand.where;
+    column.place = operand.place;
     column.type = operand.type;
     column.dimensions = 1;
     column.partitions = static_cast<std::uint16_t>(lanes);
     column.pattern[0] = {1, 1};
-    const tile t(memory, column, which);
+    const tile t(memory, column, name);
     t.require_readable();
     for (unsigned p = 0; p < lanes; ++p) {
         t.read(p, &values_[p]);

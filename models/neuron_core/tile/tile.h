@@ -18,7 +18,7 @@ public:
     /// `index_group` is G of spec 2.4: 32 for Tensor, 16 for the other engines. Reads the index
     /// tile of an indirect operand; throws isa::fault when an index is outside of the partition or
     /// unreadable.
-    tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand which,
+    tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand name,
          unsigned index_group = 16);
 
     unsigned partitions() const { return operand_.partitions; }
@@ -30,23 +30,23 @@ public:
     void require_readable() const;
 
     /// Reads elements in pattern order: packed bit patterns, or converted to FP32.
-    void read(unsigned partition, std::uint8_t* to) const;
-    void read(unsigned partition, float* to) const;
+    void read(unsigned partition, std::uint8_t* destination) const;
+    void read(unsigned partition, float* destination) const;
     /// Integers of up to 4 bytes, zero-extended.
-    void read(unsigned partition, std::uint32_t* to) const;
+    void read(unsigned partition, std::uint32_t* destination) const;
 
     /// If elements overlap, the last one in pattern order remains.
-    void write(unsigned partition, const std::uint8_t* from);
-    void write(unsigned partition, const std::uint32_t* from);
+    void write(unsigned partition, const std::uint8_t* source);
+    void write(unsigned partition, const std::uint32_t* source);
     /// Pointer for writing in place, if a partition's elements are contiguous; else null.
     std::uint8_t* whole_row(unsigned partition) { return contiguous_ ? base(partition) : nullptr; }
     void row_written(unsigned partition);
     /// Writes the elements whose `mask` is not 0.
-    void write_where(unsigned partition, const std::uint8_t* from, const std::uint8_t* mask);
+    void write_where(unsigned partition, const std::uint8_t* source, const std::uint8_t* mask);
 
 private:
     std::uint8_t* base(unsigned partition) const;
-    isa::location at(unsigned partition, std::int64_t byte) const;
+    isa::location location_of(unsigned partition, std::int64_t byte) const;
     /// Calls visit(first byte, stride in bytes, count) for each run along the fastest dimension.
     template <class Visit>
     void for_runs(unsigned partition, Visit&& visit) const;
@@ -54,7 +54,7 @@ private:
 
     isa::core_memory* memory_;
     isa::tile_operand operand_;
-    isa::operand which_;
+    isa::operand name_;
     unsigned group_;
     std::size_t elements_;
     bool contiguous_;
@@ -67,7 +67,7 @@ class scalar_values {
 public:
     /// `lanes` partitions; throws isa::fault (MEMORY) like tile. For an absent operand: `absent`
     /// for all.
-    scalar_values(isa::core_memory& memory, const isa::scalar_operand& operand, isa::operand which,
+    scalar_values(isa::core_memory& memory, const isa::scalar_operand& operand, isa::operand name,
                   unsigned lanes, float absent = 0);
     const float& operator[](unsigned lane) const { return values_[lane]; }
     /// Low bits of the value as an integer, for bitvec operators.

@@ -13,11 +13,12 @@ namespace trn {
 using numerics::element;
 
 void written_numbers::convert(element type, const float* values, std::size_t count,
-                              std::uint32_t position, std::uint8_t* to) const {
-    const numerics::rounding how{.saturate = settings_.saturate && numerics::rules::saturates(type),
-                                 .stochastic = settings_.stochastic,
-                                 .seed = settings_.seed};
-    numerics::encode_canonical(type, values, to, count, how, position);
+                              std::uint32_t position, std::uint8_t* destination) const {
+    const numerics::rounding mode{
+        .saturate = settings_.saturate && numerics::rules::saturates(type),
+        .stochastic = settings_.stochastic,
+        .seed = settings_.seed};
+    numerics::encode_canonical(type, values, destination, count, mode, position);
 }
 
 bool written_numbers::has_nan(element type) {

@@ -17,7 +17,7 @@ public:
     /// Converts FP32 values to elements of `type`, with canonical NaNs. `position`: of the first
     /// element, for stochastic rounding.
     void convert(numerics::element type, const float* values, std::size_t count,
-                 std::uint32_t position, std::uint8_t* to) const;
+                 std::uint32_t position, std::uint8_t* destination) const;
     /// Whether detect() has an effect on elements of `type`.
     bool detects(numerics::element type) const {
         return (settings_.nan_detect || settings_.inf_detect) && !numerical_ && has_nan(type);

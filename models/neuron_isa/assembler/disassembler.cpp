@@ -61,8 +61,8 @@ std::string location_text(const location& where) {
 }
 
 std::string tile_text(const tile_operand& t) {
-    std::string text = fmt::format("{}[{}:{}, {}", space_text(t.where.space), t.where.partition,
-                                   t.where.partition + t.partitions, t.where.offset);
+    std::string text = fmt::format("{}[{}:{}, {}", space_text(t.place.space), t.place.partition,
+                                   t.place.partition + t.partitions, t.place.offset);
     if (t.offset_from_register) add(text, " + R{}", t.reg);
     add(text, "] {} [", type_text(t.type));
     for (unsigned d = 0; d < std::min<unsigned>(t.dimensions, 4); ++d)
@@ -79,7 +79,7 @@ std::string scalar_text(const scalar_operand& s) {
     case scalar_kind::i32:
         return fmt::format("i32({})", static_cast<std::int32_t>(s.value));
     case scalar_kind::tile:
-        return location_text(s.where) + " " + type_text(s.type);
+        return location_text(s.place) + " " + type_text(s.type);
     case scalar_kind::register_fp32:
         return fmt::format("fp32(R{})", s.reg);
     case scalar_kind::register_i32:
@@ -122,11 +122,11 @@ std::string update_text(const semaphore_update& u, bool in_register) {
 void add_fields(std::string& text, const row& kind, const register_fields& f) {
     for (const field& one : kind.fields) {
         if (one.name.empty()) continue;
-        if (one.when == field::use::with_flag && f.immediate != 1) continue;
-        if (one.when == field::use::without_flag && f.immediate == 1) continue;
-        const bool where = one.content == field::kind::where;
-        if (where && f.where == location{}) continue;
-        if (one.content == field::kind::address && f.address == 0 && f.where != location{})
+        if (one.used == field::use::with_flag && f.immediate != 1) continue;
+        if (one.used == field::use::without_flag && f.immediate == 1) continue;
+        const bool where = one.content == field::kind::place;
+        if (where && f.place == location{}) continue;
+        if (one.content == field::kind::address && f.address == 0 && f.place != location{})
             continue;
         if (kind.opcode == opcode::branch && f.selector == 0 &&
             one.content != field::kind::number && one.name != "target")
@@ -149,8 +149,8 @@ void add_fields(std::string& text, const row& kind, const register_fields& f) {
         case field::kind::address:
             add(text, "{:#x}", value);
             break;
-        case field::kind::where:
-            text += location_text(f.where);
+        case field::kind::place:
+            text += location_text(f.place);
             break;
         case field::kind::number:
             if (kind.opcode == opcode::branch)

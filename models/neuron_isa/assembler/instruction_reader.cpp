@@ -98,13 +98,13 @@ void instruction_reader::registers(const row& kind) {
                                      kind.fields[n].name, key));
         in_.expect("=");
         given |= 1ull << (one - kind.fields.begin());
-        if (one->when != field::use::always) f.immediate = one->when == field::use::with_flag;
+        if (one->used != field::use::always) f.immediate = one->used == field::use::with_flag;
         value(kind, *one, f);
     }
     for (std::size_t n = 0; n < kind.fields.size(); ++n) {
         const field& one = kind.fields[n];
         const bool needed = one.name == "target" ||
-                            (one.content == field::kind::reg && one.when == field::use::always &&
+                            (one.content == field::kind::reg && one.used == field::use::always &&
                              kind.opcode != opcode::branch);
         if (needed && (given >> n & 1) == 0)
             in_.fail(mistake::missing_key, in_.position(),
@@ -144,8 +144,8 @@ void instruction_reader::value(const row& kind, const field& one, register_field
     case field::kind::address:
         f.*one.member = address(one.byte);
         return;
-    case field::kind::where:
-        f.where = operands_.where();
+    case field::kind::place:
+        f.place = operands_.where();
         return;
     case field::kind::number:
         if (in_.at_number())

@@ -111,17 +111,17 @@ location operand_reader::where() {
 
 tile_operand operand_reader::tile() {
     tile_operand t;
-    t.where.space = memory();
+    t.place.space = memory();
     in_.expect("[");
-    t.where.partition = partition();
+    t.place.partition = partition();
     in_.expect(":");
     const std::size_t start = in_.position();
     const auto end = in_.number(0, 127 + 256);
-    if (end <= t.where.partition || end > t.where.partition + 256)
+    if (end <= t.place.partition || end > t.place.partition + 256)
         in_.fail(mistake::out_of_range, start, "the last partition is before the first");
-    t.partitions = static_cast<std::uint16_t>(end - t.where.partition);
+    t.partitions = static_cast<std::uint16_t>(end - t.place.partition);
     in_.expect(",");
-    t.where.offset = offset();
+    t.place.offset = offset();
     if (in_.accept("+")) {
         t.offset_from_register = true;
         t.reg = in_.reg();
@@ -163,7 +163,7 @@ scalar_operand operand_reader::scalar() {
         in_.fail(mistake::wrong_shape, in_.position(),
                  "expected fp32(x), i32(n), or a tile such as sbuf[0, 64] fp32");
     s.kind = scalar_kind::tile;
-    s.where = where();
+    s.place = where();
     s.type = in_.element_type();
     return s;
 }

@@ -159,26 +159,26 @@ private:
 
     // ---- tensor operands
 
-    finding tile(operand which, tile_operand& t, const operand_rule& rule) {
-        if (unused_bits(which)) return illegal(reason::unused_field, which);
+    finding tile(operand name, tile_operand& t, const operand_rule& rule) {
+        if (unused_bits(name)) return illegal(reason::unused_field, name);
         if (!t.present())
-            return rule.need == need::required ? bad(reason::absent, which) : std::nullopt;
-        if (t.indirect && (core_.generation != generation::v4 || which == operand::b))
-            return illegal(reason::generation, which);
-        if (!in_reach(which, t.where.space)) return bad(reason::space, which);
-        if (!type_fits(t.type, rule.types)) return bad(reason::type, which);
-        if (t.dimensions == 0 || t.dimensions > 4) return bad(reason::dimensions, which);
+            return rule.need == need::required ? bad(reason::absent, name) : std::nullopt;
+        if (t.indirect && (core_.generation != generation::v4 || name == operand::b))
+            return illegal(reason::generation, name);
+        if (!in_reach(name, t.place.space)) return bad(reason::space, name);
+        if (!type_fits(t.type, rule.types)) return bad(reason::type, name);
+        if (t.dimensions == 0 || t.dimensions > 4) return bad(reason::dimensions, name);
         for (unsigned d = 0; d < t.dimensions; ++d)
-            if (t.pattern[d].count == 0) return bad(reason::count, which);
+            if (t.pattern[d].count == 0) return bad(reason::count, name);
         if (t.elements() > max_sbuf_elements || counted_elements(t) > max_elements(t))
-            return bad(reason::free_size, which);
-        if (!partitions_fit(t, rule.types)) return bad(reason::partitions, which);
-        return place(which, t);
+            return bad(reason::free_size, name);
+        if (!partitions_fit(t, rule.types)) return bad(reason::partitions, name);
+        return place(name, t);
     }
 
     /// Elements that a stride of 0 repeats count once in PSUM, except in products (spec 20.49).
     std::uint64_t counted_elements(const tile_operand& t) const {
-        if (t.where.space != space::psum || is(opcode::multiply)) return t.elements();
+        if (t.place.space != space::psum || is(opcode::multiply)) return t.elements();
         std::uint64_t count = 1;
         for (unsigned d = 0; d < t.dimensions; ++d)
             if (t.pattern[d].stride != 0 || (d == 0 && t.indirect)) count *= t.pattern[d].count;
@@ -187,47 +187,47 @@ private:
 
     /// The largest free size of an operand (spec 2.3, 4.1).
     std::uint64_t max_elements(const tile_operand& t) const {
-        if (t.where.space != space::psum) return max_sbuf_elements;
+        if (t.place.space != space::psum) return max_sbuf_elements;
         if (!is(opcode::multiply)) return max_psum_elements;
         if (core_.generation != generation::v4) return 512;
         return t.type == element::fp32 ? 4096 : 8192;
     }
 
-    bool in_reach(operand which, space s) const {
+    bool in_reach(operand name, space s) const {
         if (s == space::reserved) return false;
         if (on(engine::gpsimd)) return s == space::sbuf;
-        if (on(engine::tensor)) return (s == space::psum) == (which == operand::dst);
-        if (is(opcode::quantize_mx) && which == operand::a) return s == space::sbuf;  // spec 3.9
+        if (on(engine::tensor)) return (s == space::psum) == (name == operand::dst);
+        if (is(opcode::quantize_mx) && name == operand::a) return s == space::sbuf;  // spec 3.9
         return true;
     }
 
     bool partitions_fit(const tile_operand& t, types type) const {
-        if (t.partitions > max_partitions || t.where.partition + t.partitions > max_partitions)
+        if (t.partitions > max_partitions || t.place.partition + t.partitions > max_partitions)
             return false;
         const bool scales =
             type == types::scale || (type == types::scale_or_tags && i_.has_mode(mode::mx));
-        if (scales) return t.where.partition % 32 % 4 == 0 && t.where.partition % 32 <= 12;
-        return may_start(t.where.partition, t.partitions);
+        if (scales) return t.place.partition % 32 % 4 == 0 && t.place.partition % 32 <= 12;
+        return may_start(t.place.partition, t.partitions);
     }
 
     /// Adds the register to the start, then checks alignment and bounds.
-    finding place(operand which, tile_operand& t) {
+    finding place(operand name, tile_operand& t) {
         const std::int64_t size = size_of(t.type);
-        std::int64_t start = t.where.offset;
+        std::int64_t start = t.place.offset;
         if (t.offset_from_register) {
-            if (t.reg >= register_count) return no_register(which);
+            if (t.reg >= register_count) return no_register(name);
             start += size * static_cast<std::int32_t>(registers_[t.reg]);
         }
-        if (start % alignment_of(t.where.space, t.type) != 0) return bad(reason::alignment, which);
+        if (start % alignment_of(t.place.space, t.type) != 0) return bad(reason::alignment, name);
         std::int64_t low = start, high = start;
         for (unsigned d = t.indirect ? 1 : 0; d < t.dimensions; ++d) {
             const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
             (reach < 0 ? low : high) += reach;
         }
-        if (low < 0) return outside(which, low);
-        if (high + size > core_.partition_bytes(t.where.space)) return outside(which, high);
+        if (low < 0) return outside(name, low);
+        if (high + size > core_.partition_bytes(t.place.space)) return outside(name, high);
         i_.dynamic_operands |= t.offset_from_register;
-        t.where.offset = static_cast<std::uint32_t>(start);
+        t.place.offset = static_cast<std::uint32_t>(start);
         t.offset_from_register = false;
         t.reg = 0;
         return std::nullopt;
@@ -259,25 +259,27 @@ private:
         }
         if (const finding f = tile(operand::b, i_.b, rule)) return f;
         // Spec 2.5: A and B may not both be in PSUM; DST has no such limit (20.18).
-        if (kind_.shape == shape::elementwise && i_.a.where.space == space::psum &&
-            i_.b.where.space == space::psum && !is(opcode::activate2))
+        if (kind_.shape == shape::elementwise && i_.a.place.space == space::psum &&
+            i_.b.place.space == space::psum && !is(opcode::activate2))
             return bad(reason::space, operand::b);
         return std::nullopt;
     }
 
     // ---- scalar operands
 
-    need scalar_need(operand which, const operand_rule& rule) const {
-        const auto of = [](unsigned op) { return in(unary, op) ? need::optional : need::required; };
-        const bool first = which == operand::s0;
+    need scalar_need(operand name, const operand_rule& rule) const {
+        const auto need_of = [](unsigned op) {
+            return in(unary, op) ? need::optional : need::required;
+        };
+        const bool first = name == operand::s0;
         switch (i_.opcode) {
         case opcode::tensor_scalar:
-            return of(first ? i_.op0 : i_.op1);
+            return need_of(first ? i_.op0 : i_.op1);
         case opcode::scalar_tensor_tensor:
-            return first ? of(i_.op0) : need::unused;
+            return first ? need_of(i_.op0) : need::unused;
         case opcode::tensor_scalar_reduce:
         case opcode::tensor_scalar_cumulative:
-            if (first) return of(i_.op0);
+            if (first) return need_of(i_.op0);
             [[fallthrough]];
         case opcode::exponential:
             if (first) return need::optional;
@@ -286,7 +288,7 @@ private:
         case opcode::copy_predicated:
             return first && !i_.a.present() ? need::required : need::unused;
         case opcode::activate2:
-            return of(first ? i_.imm & 0xff : i_.imm >> 8 & 0xff);
+            return need_of(first ? i_.imm & 0xff : i_.imm >> 8 & 0xff);
         case opcode::activate:
             if (!first && core_.generation == generation::v2 &&
                 i_.op0 == unsigned(activation::reciprocal))
@@ -297,48 +299,48 @@ private:
         }
     }
 
-    finding scalar(operand which, scalar_operand& s, const operand_rule& rule) {
-        if (static_cast<unsigned>(s.kind) > 5) return illegal(reason::kind, which);
-        if (unused_bits(which)) return illegal(reason::unused_field, which);
+    finding scalar(operand name, scalar_operand& s, const operand_rule& rule) {
+        if (static_cast<unsigned>(s.kind) > 5) return illegal(reason::kind, name);
+        if (unused_bits(name)) return illegal(reason::unused_field, name);
         // S1's bytes may hold a pattern, a mask or an address.
         if (rule.need == need::unused && kind_.layout != layout::tiles) return std::nullopt;
-        const need wanted = scalar_need(which, rule);
+        const need wanted = scalar_need(name, rule);
         if (!s.present())
-            return wanted == need::required ? bad(reason::absent, which) : std::nullopt;
-        if (wanted == need::unused) return illegal(reason::unused_field, which);
-        if (const finding f = scalar_kind_fits(which, s)) return f;
-        if (s.kind == scalar_kind::tile) return scalar_tile(which, s);
+            return wanted == need::required ? bad(reason::absent, name) : std::nullopt;
+        if (wanted == need::unused) return illegal(reason::unused_field, name);
+        if (const finding f = scalar_kind_fits(name, s)) return f;
+        if (s.kind == scalar_kind::tile) return scalar_tile(name, s);
         if (s.kind != scalar_kind::register_fp32 && s.kind != scalar_kind::register_i32)
             return std::nullopt;
-        if (s.reg >= register_count) return no_register(which);
+        if (s.reg >= register_count) return no_register(name);
         s.value = registers_[s.reg];
         s.kind = s.kind == scalar_kind::register_fp32 ? scalar_kind::fp32 : scalar_kind::i32;
         s.reg = 0;
         return std::nullopt;
     }
 
-    finding scalar_kind_fits(operand which, const scalar_operand& s) const {
+    finding scalar_kind_fits(operand name, const scalar_operand& s) const {
         const bool is_tile = s.kind == scalar_kind::tile;
         const bool is_fp32 = s.kind == scalar_kind::fp32 || s.kind == scalar_kind::register_fp32;
         if (is(opcode::activate)) {
-            if (which == operand::s1 && core_.generation == generation::v2 && !is_tile)
-                return bad(reason::kind, which);  // spec 4.3
-            if (which == operand::s0 && is_tile && s.type != element::fp32)
-                return bad(reason::type, which);
-            if (which == operand::s1 && is_tile && s.type == element::tf32)
-                return bad(reason::type, which);
+            if (name == operand::s1 && core_.generation == generation::v2 && !is_tile)
+                return bad(reason::kind, name);  // spec 4.3
+            if (name == operand::s0 && is_tile && s.type != element::fp32)
+                return bad(reason::type, name);
+            if (name == operand::s1 && is_tile && s.type == element::tf32)
+                return bad(reason::type, name);
         }
         const bool is_operand =  // of OP0 or OP1; else the start of an accumulator (spec 20.51)
-            is(opcode::tensor_scalar) || (is(opcode::tensor_scalar_reduce) && which == operand::s0);
+            is(opcode::tensor_scalar) || (is(opcode::tensor_scalar_reduce) && name == operand::s0);
         if (is_operand) {
             const bool integer_tile = is_tile && is_integer(s.type);
             if (is_bitvec() && (is_fp32 || (is_tile && !integer_tile)))
-                return bad(is_tile ? reason::type : reason::kind, which);
+                return bad(is_tile ? reason::type : reason::kind, name);
         }
         const bool counts = kind_.shape == shape::local_gather ||
                             kind_.shape == shape::gather_rows ||
                             kind_.shape == shape::gather_transpose;
-        if (counts && (is_tile || is_fp32)) return bad(reason::kind, which);
+        if (counts && (is_tile || is_fp32)) return bad(reason::kind, name);
         return std::nullopt;
     }
 
@@ -346,15 +348,15 @@ private:
         return i_.dst.present() ? i_.dst.partitions : i_.a.present() ? i_.a.partitions : 1u;
     }
 
-    finding scalar_tile(operand which, const scalar_operand& s) const {
-        if (s.where.space == space::none || s.where.space == space::reserved ||
-            (on(engine::gpsimd) && s.where.space == space::psum))
-            return bad(reason::space, which);
-        if (!type_fits(s.type, types::computed)) return bad(reason::type, which);
-        if (!may_start(s.where.partition, lanes())) return bad(reason::partitions, which);
-        if (!aligned(s.where, s.type)) return bad(reason::alignment, which);
-        if (s.where.offset + size_of(s.type) > core_.partition_bytes(s.where.space))
-            return outside(which, s.where.offset);
+    finding scalar_tile(operand name, const scalar_operand& s) const {
+        if (s.place.space == space::none || s.place.space == space::reserved ||
+            (on(engine::gpsimd) && s.place.space == space::psum))
+            return bad(reason::space, name);
+        if (!type_fits(s.type, types::computed)) return bad(reason::type, name);
+        if (!may_start(s.place.partition, lanes())) return bad(reason::partitions, name);
+        if (!aligned(s.place, s.type)) return bad(reason::alignment, name);
+        if (s.place.offset + size_of(s.type) > core_.partition_bytes(s.place.space))
+            return outside(name, s.place.offset);
         return std::nullopt;
     }
 
@@ -362,43 +364,43 @@ private:
 
     finding indirection() const {
         if (i_.a.indirect)
-            if (const finding f = indirect(operand::a, i_.a, i_.a.where.partition)) return f;
+            if (const finding f = indirect(operand::a, i_.a, i_.a.place.partition)) return f;
         if (!i_.dst.indirect) return std::nullopt;
         const bool reduced = kind_.shape == shape::reduction || kind_.shape == shape::column ||
                              kind_.shape == shape::bn_stats || kind_.shape == shape::bn_aggr ||
                              kind_.shape == shape::max8 || kind_.shape == shape::find_index8 ||
                              kind_.shape == shape::partition_reduce;
-        if (reduced || (on(engine::scalar) && i_.dst.where.space == space::psum))
+        if (reduced || (on(engine::scalar) && i_.dst.place.space == space::psum))
             return bad(reason::space, operand::dst);
         // For a matmul, the Tensor engine compares it with the stationary's partition.
         unsigned start = i_.dst.index.partition;
-        if (!on(engine::tensor) && i_.a.present() && i_.a.where.space == space::sbuf &&
+        if (!on(engine::tensor) && i_.a.present() && i_.a.place.space == space::sbuf &&
             !i_.a.indirect)
-            start = i_.a.where.partition;
-        else if (!on(engine::tensor) && i_.a.indirect && i_.a.where.space == space::psum)
+            start = i_.a.place.partition;
+        else if (!on(engine::tensor) && i_.a.indirect && i_.a.place.space == space::psum)
             start = i_.a.index.partition;
         return indirect(operand::dst, i_.dst, start);
     }
 
-    finding indirect(operand which, const tile_operand& t, unsigned start) const {
+    finding indirect(operand name, const tile_operand& t, unsigned start) const {
         const bool on_tensor = on(engine::tensor);
-        if (t.dimensions != 1) return bad(reason::dimensions, which);
-        const bool moving = is(opcode::multiply) && which == operand::a;
+        if (t.dimensions != 1) return bad(reason::dimensions, name);
+        const bool moving = is(opcode::multiply) && name == operand::a;
         if (on_tensor && (i_.tile != 0 || (moving && i_.has_mode(mode::transpose))))
-            return bad(reason::mode, which);
-        if (on_tensor && which == operand::a && t.type != element::fp16 &&
-            t.type != element::bf16 && !is_fp8(t.type))
-            return bad(reason::type, which);
+            return bad(reason::mode, name);
+        if (on_tensor && name == operand::a && t.type != element::fp16 && t.type != element::bf16 &&
+            !is_fp8(t.type))
+            return bad(reason::type, name);
         // Indices are read as operand A is; neither Tensor nor GPSIMD reads PSUM.
         if (t.index.space == space::none || !in_reach(operand::a, t.index.space))
-            return bad(reason::space, which);
+            return bad(reason::space, name);
         if (t.index.partition % 32 != 0 || t.index.partition != start)
-            return bad(reason::partitions, which);
-        if (t.index.offset % 4 != 0) return bad(reason::alignment, which);
+            return bad(reason::partitions, name);
+        if (t.index.offset % 4 != 0) return bad(reason::alignment, name);
         const std::uint32_t group = on_tensor ? 32 : 16;
         const std::uint32_t columns = (t.pattern[0].count + group - 1) / group;
         if (t.index.offset + 4 * columns > core_.partition_bytes(t.index.space))
-            return outside(which, t.index.offset);
+            return outside(name, t.index.offset);
         return std::nullopt;
     }
 

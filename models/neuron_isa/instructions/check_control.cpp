@@ -47,8 +47,8 @@ private:
         default:
             break;
         }
-        for (const field& one : kind_.fields)
-            if (one.content == field::kind::reg && f.*one.member >= register_count)
+        for (const field& entry : kind_.fields)
+            if (entry.content == field::kind::reg && f.*entry.member >= register_count)
                 return no_register();
         if (is(opcode::reg_load) || is(opcode::reg_store)) return element_access(f);
         if (is(opcode::loop) && static_cast<std::int32_t>(f.step) <= 0) return bad(reason::value);
@@ -60,12 +60,12 @@ private:
         const auto type = static_cast<element>(f.selector);
         if (f.selector >= numerics::element_kinds || !exists(type, core_.generation))
             return bad(reason::type);
-        if (f.where.space == space::reserved) return bad(reason::space);
-        if (f.where == location{}) return std::nullopt;
-        if (f.where.space == space::none || f.address != 0) return illegal(reason::unused_field);
-        if (!aligned(f.where, type)) return bad(reason::alignment);
-        if (f.where.offset + size_of(type) > core_.partition_bytes(f.where.space))
-            return outside(operand::none, f.where.offset);
+        if (f.place.space == space::reserved) return bad(reason::space);
+        if (f.place == location{}) return std::nullopt;
+        if (f.place.space == space::none || f.address != 0) return illegal(reason::unused_field);
+        if (!aligned(f.place, type)) return bad(reason::alignment);
+        if (f.place.offset + size_of(type) > core_.partition_bytes(f.place.space))
+            return outside(operand::none, f.place.offset);
         return std::nullopt;
     }
 

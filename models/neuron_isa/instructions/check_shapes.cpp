@@ -32,8 +32,8 @@ private:
 
     finding shapes() const {
         const tile_operand &dst = i_.dst, &a = i_.a, &b = i_.b;
-        const auto fits = [](bool ok, operand which) {
-            return ok ? std::nullopt : bad(reason::shape, which);
+        const auto fits = [](bool ok, operand name) {
+            return ok ? std::nullopt : bad(reason::shape, name);
         };
         switch (kind_.shape) {
         case shape::none:
@@ -53,10 +53,11 @@ private:
         case shape::transpose_32: {
             if (a.type != dst.type) return bad(reason::type, operand::a);
             const bool blocks = a.partitions % 32 == 0 && a.elements() % 32 == 0;
-            const bool one = a.partitions <= 32 && a.elements() <= 32;
-            return fits((blocks && same_shape(a, dst)) ||
-                            (one && has(dst, static_cast<unsigned>(a.elements()), a.partitions)),
-                        operand::a);
+            const bool single_block = a.partitions <= 32 && a.elements() <= 32;
+            return fits(
+                (blocks && same_shape(a, dst)) ||
+                    (single_block && has(dst, static_cast<unsigned>(a.elements()), a.partitions)),
+                operand::a);
         }
         case shape::shuffle:
             if (a.type != dst.type) return bad(reason::type, operand::a);
@@ -77,12 +78,12 @@ private:
         case shape::match_replace8:
             if (!same_shape(a, dst)) return bad(reason::shape, operand::a);
             return fits(!b.present() || has(b, a.partitions, 8), operand::b);
-        case shape::one:
+        case shape::single_element:
             return fits(has(a, 1, 1), operand::a);
         case shape::rng_state: {
-            const operand which = is(opcode::rand_set_state) ? operand::a : operand::dst;
-            const tile_operand& t = which == operand::a ? a : dst;
-            return fits(t.elements() == (on(engine::gpsimd) ? 6u : 24u), which);
+            const operand name = is(opcode::rand_set_state) ? operand::a : operand::dst;
+            const tile_operand& t = name == operand::a ? a : dst;
+            return fits(t.elements() == (on(engine::gpsimd) ? 6u : 24u), name);
         }
         case shape::quantize_mx:
             if (dst.partitions % 32 != 0) return bad(reason::partitions, operand::dst);
@@ -230,7 +231,7 @@ private:
     finding pe_rows() const {
         const pe_tile t = pe_tile_of(i_.tile);
         const tile_operand& a = i_.a;
-        if (a.partitions > t.rows || (t.rows != 128 && a.where.partition != t.row))
+        if (a.partitions > t.rows || (t.rows != 128 && a.place.partition != t.row))
             return bad(reason::partitions, operand::a);
         if (i_.has_mode(mode::double_row) && !is_double_row(a))
             return bad(reason::shape, operand::a);
@@ -257,7 +258,7 @@ private:
         const tile_operand &dst = i_.dst, &a = i_.a;
         const bool v4 = core_.generation == generation::v4;
         const pe_tile t = pe_tile_of(i_.tile);
-        if (dst.partitions > t.columns || dst.where.partition != t.column)
+        if (dst.partitions > t.columns || dst.place.partition != t.column)
             return bad(reason::partitions, operand::dst);
         const std::uint64_t n = dst.elements();
         if (!v4 && !in_one_bank(dst)) return bad(reason::free_size, operand::dst);
@@ -274,7 +275,7 @@ private:
     }
 
     static bool in_one_bank(const tile_operand& t) {
-        std::int64_t low = t.where.offset, high = t.where.offset;
+        std::int64_t low = t.place.offset, high = t.place.offset;
         for (unsigned d = 0; d < t.dimensions; ++d) {
             const std::int64_t reach =
                 std::int64_t{size_of(t.type)} * t.pattern[d].stride * (t.pattern[d].count - 1);

@@ -70,33 +70,33 @@ protected:
     instruction_checks(decoded& d, const core_traits& core)
         : i_(d.value), kind_(*d.kind), unused_(d.unused_bits_set), core_(core) {}
 
-    static finding illegal(reason why, operand which = operand::none) {
-        return fault_of(error::illegal_instruction, why, which);
+    static finding illegal(reason why, operand name = operand::none) {
+        return fault_of(error::illegal_instruction, why, name);
     }
-    static finding bad(reason why, operand which = operand::none) {
-        return fault_of(error::bad_operand, why, which);
+    static finding bad(reason why, operand name = operand::none) {
+        return fault_of(error::bad_operand, why, name);
     }
-    static finding outside(operand which, std::int64_t byte) {
-        return fault{error::out_of_bounds, which, static_cast<std::uint32_t>(byte) & 0xff'ffff};
+    static finding outside(operand name, std::int64_t byte) {
+        return fault{error::out_of_bounds, name, static_cast<std::uint32_t>(byte) & 0xff'ffff};
     }
-    static finding no_register(operand which = operand::none) {
-        return fault_of(error::out_of_bounds, reason::register_number, which);
+    static finding no_register(operand name = operand::none) {
+        return fault_of(error::out_of_bounds, reason::register_number, name);
     }
     bool is(opcode o) const { return i_.opcode == o; }
     bool on(engine e) const { return core_.engine == e; }
-    bool unused_bits(operand which) const {
-        return (unused_ >> static_cast<unsigned>(which) & 1) != 0;
+    bool unused_bits(operand name) const {
+        return (unused_ >> static_cast<unsigned>(name) & 1) != 0;
     }
 
     bool type_fits(element t, types allowed) const;
     unsigned compression() const { return (i_.mode >> mode::sparse_shift & 3) + 1u; }
     bool is_bitvec() const { return in(bitvec, i_.op0) || in(bitvec, i_.op1); }
-    static std::int64_t alignment_of(space where, element type) {
+    static std::int64_t alignment_of(space memory, element type) {
         const std::uint32_t size = size_of(type);
-        return where == space::psum ? std::max(4u, size) : size;
+        return memory == space::psum ? std::max(4u, size) : size;
     }
-    static bool aligned(const location& where, element type) {
-        return where.offset % alignment_of(where.space, type) == 0;
+    static bool aligned(const location& place, element type) {
+        return place.offset % alignment_of(place.space, type) == 0;
     }
 
     instruction& i_;

@@ -22,101 +22,105 @@ constexpr unsigned dge_side_at[] = {24, 64}, dge_limit_at = 104;
 /// fills bytes from members.
 class reader {
 public:
-    explicit reader(input from) : from_(from) {}
+    explicit reader(input source) : source_(source) {}
 
     template <typename T>
-    void integer(unsigned at, T& value, unsigned size = sizeof(T)) const {
+    void integer(unsigned offset, T& value, unsigned size = sizeof(T)) const {
         std::uint64_t word = 0;
-        for (unsigned i = 0; i < size; ++i) word |= std::uint64_t{from_[at + i]} << 8 * i;
+        for (unsigned i = 0; i < size; ++i) word |= std::uint64_t{source_[offset + i]} << 8 * i;
         value = static_cast<T>(word);
     }
-    void sign_extended(unsigned at, std::uint64_t& value) const {
+    void sign_extended(unsigned offset, std::uint64_t& value) const {
         std::int32_t word;
-        integer(at, word);
+        integer(offset, word);
         value = static_cast<std::uint64_t>(std::int64_t{word});
     }
-    void where(unsigned at, location& value) const {
+    void place(unsigned offset, location& value) const {
         std::uint32_t word;
-        integer(at, word);
+        integer(offset, word);
         value = {static_cast<space>(word >> 30), static_cast<std::uint8_t>(word >> 23 & 0x7f),
                  word & 0x3ffff};
     }
-    void tile(unsigned at, tile_operand& value) const {
-        where(at, value.where);
+    void tile(unsigned offset, tile_operand& value) const {
+        place(offset, value.place);
         if (!value.present()) return;
-        integer(at + 4, value.type, 1);
-        const std::uint8_t form = from_[at + 5];
+        integer(offset + 4, value.type, 1);
+        const std::uint8_t form = source_[offset + 5];
         value.dimensions = form & 7;
         value.indirect = (form >> 3 & 1) != 0;
         value.offset_from_register = (form >> 4 & 1) != 0;
-        value.partitions = static_cast<std::uint16_t>(from_[at + 6] + 1);
-        if (value.offset_from_register) value.reg = from_[at + 7];
+        value.partitions = static_cast<std::uint16_t>(source_[offset + 6] + 1);
+        if (value.offset_from_register) value.reg = source_[offset + 7];
         const unsigned used = value.dimensions == 0 ? 4 : std::min<unsigned>(value.dimensions, 4);
         for (unsigned i = 0; i < used; ++i) {
-            integer(at + 8 + 4 * i, value.pattern[i].stride);
-            integer(at + 10 + 4 * i, value.pattern[i].count);
+            integer(offset + 8 + 4 * i, value.pattern[i].stride);
+            integer(offset + 10 + 4 * i, value.pattern[i].count);
         }
-        if (value.indirect) where(at + 24, value.index);
+        if (value.indirect) place(offset + 24, value.index);
     }
-    void scalar(unsigned at, scalar_operand& value) const {
-        integer(at, value.kind, 1);
+    void scalar(unsigned offset, scalar_operand& value) const {
+        integer(offset, value.kind, 1);
         switch (value.kind) {
         case scalar_kind::none:
             return;
         case scalar_kind::fp32:
         case scalar_kind::i32:
-            return integer(at + 4, value.value);
+            return integer(offset + 4, value.value);
         case scalar_kind::tile:
-            integer(at + 1, value.type, 1);
-            return where(at + 4, value.where);
+            integer(offset + 1, value.type, 1);
+            return place(offset + 4, value.place);
         case scalar_kind::register_fp32:
         case scalar_kind::register_i32:
-            return integer(at + 2, value.reg);
+            return integer(offset + 2, value.reg);
         }
     }
 
 private:
-    input from_;
+    input source_;
 };
 
 class writer {
 public:
-    explicit writer(bytes& to) : to_(to) {}
+    explicit writer(bytes& result) : result_(result) {}
 
     template <typename T>
-    void integer(unsigned at, const T& value, unsigned size = sizeof(T)) const {
+    void integer(unsigned offset, const T& value, unsigned size = sizeof(T)) const {
         const auto word = static_cast<std::uint64_t>(value);
-        for (unsigned i = 0; i < size; ++i) to_[at + i] = static_cast<std::uint8_t>(word >> 8 * i);
+        for (unsigned i = 0; i < size; ++i)
+            result_[offset + i] = static_cast<std::uint8_t>(word >> 8 * i);
     }
-    void sign_extended(unsigned at, const std::uint64_t& value) const { integer(at, value, 4); }
-    void where(unsigned at, const location& value) const {
-        integer(at, std::uint32_t{static_cast<std::uint32_t>(value.space)} << 30 |
-                        std::uint32_t{value.partition & 0x7fu} << 23 | (value.offset & 0x3ffff));
+    void sign_extended(unsigned offset, const std::uint64_t& value) const {
+        integer(offset, value, 4);
     }
-    void tile(unsigned at, const tile_operand& value) const {
+    void place(unsigned offset, const location& value) const {
+        integer(offset, std::uint32_t{static_cast<std::uint32_t>(value.space)} << 30 |
+                            std::uint32_t{value.partition & 0x7fu} << 23 |
+                            (value.offset & 0x3ffff));
+    }
+    void tile(unsigned offset, const tile_operand& value) const {
         if (!value.present()) return;
-        where(at, value.where);
-        integer(at + 4, value.type, 1);
-        to_[at + 5] = static_cast<std::uint8_t>((value.dimensions & 7) | value.indirect << 3 |
-                                                value.offset_from_register << 4);
-        to_[at + 6] = static_cast<std::uint8_t>(value.partitions - 1);
-        to_[at + 7] = value.reg;
+        place(offset, value.place);
+        integer(offset + 4, value.type, 1);
+        result_[offset + 5] = static_cast<std::uint8_t>(
+            (value.dimensions & 7) | value.indirect << 3 | value.offset_from_register << 4);
+        result_[offset + 6] = static_cast<std::uint8_t>(value.partitions - 1);
+        result_[offset + 7] = value.reg;
         for (unsigned i = 0; i < value.pattern.size(); ++i) {
-            integer(at + 8 + 4 * i, value.pattern[i].stride);
-            integer(at + 10 + 4 * i, value.pattern[i].count);
+            integer(offset + 8 + 4 * i, value.pattern[i].stride);
+            integer(offset + 10 + 4 * i, value.pattern[i].count);
         }
-        where(at + 24, value.index);
+        place(offset + 24, value.index);
     }
-    void scalar(unsigned at, const scalar_operand& value) const {
-        integer(at, value.kind, 1);
-        integer(at + 1, value.type, 1);
-        to_[at + 2] = value.reg;
-        if (value.kind == scalar_kind::tile) return where(at + 4, value.where);
-        integer(at + 4, value.value);
+    void scalar(unsigned offset, const scalar_operand& value) const {
+        integer(offset, value.kind, 1);
+        integer(offset + 1, value.type, 1);
+        result_[offset + 2] = value.reg;
+        if (value.kind == scalar_kind::tile) return place(offset + 4, value.place);
+        integer(offset + 4, value.value);
     }
 
 private:
-    bytes& to_;
+    bytes& result_;
 };
 
 bool uses_op1(operators o) {
@@ -126,64 +130,64 @@ bool uses_op1(operators o) {
 
 template <typename Io, typename Fields>
 void registers(const Io& io, const row& kind, Fields& f) {
-    for (const field& one : kind.fields)
-        if (one.content == field::kind::number && one.member == &register_fields::immediate)
-            io.integer(one.byte, f.immediate, 1);
-    for (const field& one : kind.fields) {
-        if (one.when == field::use::with_flag && f.immediate != 1) continue;
-        if (one.when == field::use::without_flag && f.immediate == 1) continue;
-        if (one.content == field::kind::where)
-            io.where(one.byte, f.where);
-        else if (one.content == field::kind::i32)
-            io.sign_extended(one.byte, f.*one.member);
+    for (const field& entry : kind.fields)
+        if (entry.content == field::kind::number && entry.member == &register_fields::immediate)
+            io.integer(entry.byte, f.immediate, 1);
+    for (const field& entry : kind.fields) {
+        if (entry.used == field::use::with_flag && f.immediate != 1) continue;
+        if (entry.used == field::use::without_flag && f.immediate == 1) continue;
+        if (entry.content == field::kind::place)
+            io.place(entry.byte, f.place);
+        else if (entry.content == field::kind::i32)
+            io.sign_extended(entry.byte, f.*entry.member);
         else
-            io.integer(one.byte, f.*one.member, one.bytes());
+            io.integer(entry.byte, f.*entry.member, entry.bytes());
     }
 }
 
 template <typename Io, typename List>
 void sync(const Io& io, List& list) {
     for (unsigned i = 0; i < list.size(); ++i) {
-        const unsigned at = control_at + 8 * i;
-        io.integer(at, list[i].mode);
+        const unsigned offset = control_at + 8 * i;
+        io.integer(offset, list[i].mode);
         if (list[i].mode == 0) return;  // ends the list: later bytes are unused
-        io.integer(at + 1, list[i].index);
-        io.integer(at + 4, list[i].value);
+        io.integer(offset + 1, list[i].index);
+        io.integer(offset + 4, list[i].value);
     }
 }
 
 template <typename Io, typename List>
 void writes(const Io& io, List& list) {
     for (unsigned i = 0; i < list.size(); ++i) {
-        const unsigned at = control_at + 16 * i;
-        io.integer(at + 12, list[i].size);
+        const unsigned offset = control_at + 16 * i;
+        io.integer(offset + 12, list[i].size);
         if (list[i].size == 0) return;
-        io.integer(at, list[i].address);
-        io.integer(at + 8, list[i].data);
-        io.integer(at + 13, list[i].reg_data);
+        io.integer(offset, list[i].address);
+        io.integer(offset + 8, list[i].data);
+        io.integer(offset + 13, list[i].reg_data);
     }
 }
 
 template <typename Io, typename Sets>
 void doorbells(const Io& io, Sets& sets) {
     for (unsigned i = 0; i < sets.size(); ++i) {
-        const unsigned at = control_at + 8 * i;
-        io.integer(at, sets[i].engines);
+        const unsigned offset = control_at + 8 * i;
+        io.integer(offset, sets[i].engines);
         if (sets[i].engines == 0) return;
-        io.integer(at + 2, sets[i].queue);
-        io.integer(at + 4, sets[i].m2s_count);
-        io.integer(at + 6, sets[i].s2m_count);
+        io.integer(offset + 2, sets[i].queue);
+        io.integer(offset + 4, sets[i].m2s_count);
+        io.integer(offset + 6, sets[i].s2m_count);
     }
 }
 
 template <typename Io, typename Side>
-void dge_side(const Io& io, unsigned at, Side& s) {
-    io.integer(at, s.base);
-    io.integer(at + 8, s.reg);
-    io.integer(at + 12, s.reg_unit);
+void dge_side(const Io& io, unsigned offset, Side& s) {
+    io.integer(offset, s.base);
+    io.integer(offset + 8, s.reg);
+    io.integer(offset + 12, s.reg_unit);
     for (unsigned i = 0; i < s.pattern.size(); ++i) {
-        io.integer(at + 16 + 6 * i, s.pattern[i].stride);
-        io.integer(at + 20 + 6 * i, s.pattern[i].count);
+        io.integer(offset + 16 + 6 * i, s.pattern[i].stride);
+        io.integer(offset + 20 + 6 * i, s.pattern[i].count);
     }
 }
 
@@ -267,9 +271,9 @@ void all_fields(const Io& io, const row& kind, Instruction& i) {
 
 constexpr std::uint8_t no_operand_bit = 1 << 7;
 
-/// Bit of the operand that has byte `at` of a data-path instruction.
-std::uint8_t operand_bit(const row& kind, std::size_t at) {
-    const auto within = [at](unsigned first, unsigned size) { return at - first < size; };
+/// Bit of the operand that has byte `offset` of a data-path instruction.
+std::uint8_t operand_bit(const row& kind, std::size_t offset) {
+    const auto within = [offset](unsigned first, unsigned size) { return offset - first < size; };
     const auto bit = [](operand o) { return static_cast<std::uint8_t>(1u << unsigned(o)); };
     if (!kind.is_tiles()) return no_operand_bit;
     if (within(dst_at, tile_bytes)) return bit(operand::dst);
@@ -280,9 +284,9 @@ std::uint8_t operand_bit(const row& kind, std::size_t at) {
     return no_operand_bit;
 }
 
-std::uint64_t value_of(input from, unsigned at, unsigned size) {
+std::uint64_t value_of(input source, unsigned offset, unsigned size) {
     std::uint64_t value = 0;
-    reader(from).integer(at, value, size);
+    reader(source).integer(offset, value, size);
     return value;
 }
 
@@ -340,8 +344,8 @@ decoded decode(input word) {
     all_fields(reader(word), *d.kind, d.value);
     const bytes again = encode(d.value);
     const std::size_t size = d.kind->is_long() ? 2 * word_bytes : word_bytes;
-    for (std::size_t at = 16; at < size; ++at)
-        if (word[at] != again[at]) d.unused_bits_set |= operand_bit(*d.kind, at);
+    for (std::size_t offset = 16; offset < size; ++offset)
+        if (word[offset] != again[offset]) d.unused_bits_set |= operand_bit(*d.kind, offset);
     return d;
 }
 

@@ -14,8 +14,8 @@ public:
     virtual ~core_memory() = default;
 
     /// First byte of partition 0; partition p follows at p * partition_bytes(space).
-    virtual std::uint8_t* bytes(space where) = 0;
-    virtual std::uint32_t partition_bytes(space where) const = 0;
+    virtual std::uint8_t* bytes(space memory) = 0;
+    virtual std::uint32_t partition_bytes(space memory) const = 0;
     /// Whether any word holds an injected fault; if not, check_read() always succeeds.
     virtual bool has_errors() const = 0;
     /// Counts corrected errors; false when a byte of the range is uncorrectable.
@@ -57,7 +57,7 @@ public:
     virtual ~data_path() = default;
 
     /// Executes `i` at once. Precondition: `i` has passed decode() and check(), with registers
-    /// resolved: OFFSET_REG is part of `where.offset`, scalar registers are immediates, the
+    /// resolved: OFFSET_REG is part of `place.offset`, scalar registers are immediates, the
     /// register of a data pattern is part of its offset.
     virtual outcome execute(const instruction& i, const number_settings& numbers) = 0;
     /// Core reset: makes accumulators and stationary undefined and seeds generators (spec 5.3,

@@ -144,9 +144,9 @@ struct dimension {
     bool operator==(const dimension&) const = default;
 };
 
-/// Spec 7.3. Absent while `where.space` is none.
+/// Spec 7.3. Absent while `place.space` is none.
 struct tile_operand {
-    location where;
+    location place;
     numerics::element type{};
     std::uint8_t dimensions = 0;  ///< 1..4; 0 is an absent operand
     bool indirect = false;
@@ -156,7 +156,7 @@ struct tile_operand {
     std::array<dimension, 4> pattern{};  ///< the fastest dimension first
     location index;                      ///< of the index tile, when indirect
 
-    bool present() const { return where.space != space::none; }
+    bool present() const { return place.space != space::none; }
     /// Elements of each partition.
     std::uint64_t elements() const {
         std::uint64_t n = present() ? 1 : 0;
@@ -174,7 +174,7 @@ struct scalar_operand {
     numerics::element type{};  ///< type of the tile
     std::uint8_t reg = 0;
     std::uint32_t value = 0;  ///< FP32 bits or i32
-    location where;           ///< first byte of the tile
+    location place;           ///< first byte of the tile
 
     bool present() const { return kind != scalar_kind::none; }
     bool operator==(const scalar_operand&) const = default;
@@ -278,7 +278,7 @@ struct register_fields {
     std::uint64_t step = 0;
     std::uint64_t target = 0;  ///< words, relative to this instruction
     std::uint64_t address = 0;
-    location where;
+    location place;
 
     bool operator==(const register_fields&) const = default;
 };
@@ -379,8 +379,8 @@ struct fault {
     }
     bool operator==(const fault&) const = default;
 };
-constexpr fault fault_of(error code, reason why, operand which = operand::none) {
-    return {code, which, static_cast<std::uint32_t>(why)};
+constexpr fault fault_of(error code, reason why, operand name = operand::none) {
+    return {code, name, static_cast<std::uint32_t>(why)};
 }
 
 }  // namespace trn::isa

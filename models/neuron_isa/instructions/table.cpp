@@ -33,11 +33,11 @@ constexpr field reg_alu_fields[] = {rd,
 constexpr field reg_load_fields[] = {rd,
                                      {"type", 17, kind::type, &r::selector},
                                      {"address", 24, kind::address, &r::address},
-                                     {"where", 32, kind::where}};
+                                     {"where", 32, kind::place}};
 constexpr field reg_store_fields[] = {{"ra", 16, kind::reg, &r::ra},
                                       {"type", 17, kind::type, &r::selector},
                                       {"address", 24, kind::address, &r::address},
-                                      {"where", 32, kind::where}};
+                                      {"where", 32, kind::place}};
 constexpr field branch_fields[] = {{"if", 16, kind::number, &r::selector},
                                    {"ra", 17, kind::reg, &r::ra},
                                    {"rb", 18, kind::reg, &r::rb, use::without_flag},
@@ -557,7 +557,7 @@ constexpr row rows[] = {
      .engines = in_all(V),
      .layout = layout::tiles,
      .a = required(types::words_32),
-     .shape = shape::one,
+     .shape = shape::single_element,
      .does = "seeds the generators"},
     {.number = 50,
      .opcode = o::rand_set_state,

@@ -27,24 +27,24 @@ enum class layout : std::uint8_t {
 
 /// A field of layout::registers.
 struct field {
-    enum class kind : std::uint8_t { reg, number, type, u32, i32, address, where };
+    enum class kind : std::uint8_t { reg, number, type, u32, i32, address, place };
     /// Whether the field is used, given the row's flag `immediate`; an unused field must be 0.
     enum class use : std::uint8_t { always, with_flag, without_flag };
     std::string_view name;
     std::uint8_t byte;
     kind content;
-    std::uint64_t register_fields::*member = nullptr;  ///< null: `where`
-    use when = use::always;
+    std::uint64_t register_fields::*member = nullptr;  ///< null: `place`
+    use used = use::always;
 
     /// Whether an instruction has this field or the other one.
     constexpr bool excludes(const field& other) const {
-        const auto place = [](kind k) { return k == kind::address || k == kind::where; };
-        return (when != use::always && other.when != use::always && when != other.when) ||
+        const auto place = [](kind k) { return k == kind::address || k == kind::place; };
+        return (used != use::always && other.used != use::always && used != other.used) ||
                (place(content) && place(other.content) && content != other.content);
     }
     constexpr unsigned bytes() const {
         if (content == kind::address) return 8;
-        return content == kind::u32 || content == kind::i32 || content == kind::where ? 4 : 1;
+        return content == kind::u32 || content == kind::i32 || content == kind::place ? 4 : 1;
     }
 };
 
@@ -94,7 +94,7 @@ enum class shape : std::uint8_t {
     match_load,   ///< A [P, 8]
     find_index8,  ///< DST [P, 8]
     match_replace8,
-    one,  ///< A [1, 1]
+    single_element,  ///< A [1, 1]
     rng_state,
     quantize_mx,
     stationary,

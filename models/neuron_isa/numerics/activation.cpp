@@ -217,10 +217,10 @@ void run(F, float* x, std::size_t count) {
         for (std::size_t i = 0; i < n; ++i) {
             const estimate y = F::at(static_cast<double>(x[i]));
             const double error = y.magnitude * relative_error;
-            const float one = static_cast<float>(y.value - error);
-            const float other = static_cast<float>(y.value + error);
-            result[i] = one;
-            differs |= std::bit_cast<std::uint32_t>(one) ^ std::bit_cast<std::uint32_t>(other);
+            const float lower = static_cast<float>(y.value - error);
+            const float upper = static_cast<float>(y.value + error);
+            result[i] = lower;
+            differs |= std::bit_cast<std::uint32_t>(lower) ^ std::bit_cast<std::uint32_t>(upper);
             differs |= std::fabs(x[i]) < infinity ? 0u : 1u;
         }
         if (differs != 0)

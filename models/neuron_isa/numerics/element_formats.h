@@ -136,54 +136,56 @@ typename F::code placed(std::uint32_t code) {
 // ---- one class per format: get() decodes one element, put() encodes a run
 
 template <class F>
-void put_stochastic(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
-                    std::uint32_t position) {
+void put_stochastic(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding& mode, std::uint32_t position) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t random =
-            random_word(how.seed, position + static_cast<std::uint32_t>(i));
+            random_word(mode.seed, position + static_cast<std::uint32_t>(i));
         const auto up = [random](std::uint64_t, std::uint64_t rest, unsigned shift) {
             const std::uint64_t fraction =
                 shift <= 32 ? rest << (32 - shift) : rest >> (shift - 32);
             return fraction > random;
         };
-        const auto code = narrowed<F>(std::bit_cast<std::uint32_t>(from[i]), how.saturate, up);
-        store(to + i * sizeof(typename F::code), placed<F>(code));
+        const auto code = narrowed<F>(std::bit_cast<std::uint32_t>(source[i]), mode.saturate, up);
+        store(destination + i * sizeof(typename F::code), placed<F>(code));
     }
 }
 
 template <class F>
 struct by_table {  // 8 bits
     static constexpr unsigned size = 1;
-    static float get(const std::uint8_t* at) {
+    static float get(const std::uint8_t* bytes) {
         static constexpr auto table = widened_table<F>();
-        return table[*at];
+        return table[*bytes];
     }
-    static void put(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
-                    std::uint32_t position) {
-        if (how.stochastic) return put_stochastic<F>(from, to, count, how, position);
+    static void put(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding& mode, std::uint32_t position) {
+        if (mode.stochastic) return put_stochastic<F>(source, destination, count, mode, position);
         for (std::size_t i = 0; i < count; ++i)
-            to[i] = static_cast<std::uint8_t>(
-                narrowed_to_nearest<F>(std::bit_cast<std::uint32_t>(from[i]), how.saturate));
+            destination[i] = static_cast<std::uint8_t>(
+                narrowed_to_nearest<F>(std::bit_cast<std::uint32_t>(source[i]), mode.saturate));
     }
 };
 
 struct of_fp16 {
     static constexpr unsigned size = 2;
-    static float get(const std::uint8_t* at) {
+    static float get(const std::uint8_t* bytes) {
         // Without branches, to vectorise: a multiplication rebiases the exponent, which also makes
         // subnormals normal.
-        const std::uint32_t code = load<std::uint16_t>(at);
+        const std::uint32_t code = load<std::uint16_t>(bytes);
         const std::uint32_t aligned = (code & 0x7fff) << 13;
         const auto finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(aligned) * 0x1p112f);
         const std::uint32_t magnitude = (code & 0x7c00) == 0x7c00 ? aligned | infinity : finite;
         return std::bit_cast<float>(magnitude | (code & 0x8000) << 16);
     }
-    static void put(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
-                    std::uint32_t position) {
-        if (how.stochastic) return put_stochastic<fp16>(from, to, count, how, position);
+    static void put(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding& mode, std::uint32_t position) {
+        if (mode.stochastic)
+            return put_stochastic<fp16>(source, destination, count, mode, position);
         for (std::size_t i = 0; i < count; ++i)
-            store(to + i * 2, static_cast<std::uint16_t>(narrowed_to_nearest<fp16>(
-                                  std::bit_cast<std::uint32_t>(from[i]), how.saturate)));
+            store(destination + i * 2,
+                  static_cast<std::uint16_t>(narrowed_to_nearest<fp16>(
+                      std::bit_cast<std::uint32_t>(source[i]), mode.saturate)));
     }
 };
 
@@ -206,8 +208,8 @@ struct of_cut_fp32 {
     static constexpr unsigned bits = fp32_mantissa - F::mantissa;
     static constexpr unsigned to_fp32 = 32 - sizeof(code) * 8;
 
-    static float get(const std::uint8_t* at) {
-        std::uint32_t value = static_cast<std::uint32_t>(load<code>(at)) << to_fp32;
+    static float get(const std::uint8_t* bytes) {
+        std::uint32_t value = static_cast<std::uint32_t>(load<code>(bytes)) << to_fp32;
         if constexpr (bits != to_fp32) {
             // Otherwise clearing the low bits could turn a NaN into infinity.
             value |= (value & ~sign_bit) > infinity ? quiet : 0u;
@@ -215,28 +217,28 @@ struct of_cut_fp32 {
         }
         return std::bit_cast<float>(value);
     }
-    static void put(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
-                    std::uint32_t position) {
-        if (how.stochastic) return put_stochastic<F>(from, to, count, how, position);
-        const std::uint32_t largest = how.saturate ? F::largest << bits : infinity;
+    static void put(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding& mode, std::uint32_t position) {
+        if (mode.stochastic) return put_stochastic<F>(source, destination, count, mode, position);
+        const std::uint32_t largest = mode.saturate ? F::largest << bits : infinity;
         for (std::size_t i = 0; i < count; ++i)
-            store(to + i * size,
-                  static_cast<code>(cut<bits>(std::bit_cast<std::uint32_t>(from[i]), largest)
+            store(destination + i * size,
+                  static_cast<code>(cut<bits>(std::bit_cast<std::uint32_t>(source[i]), largest)
                                     << (bits - to_fp32)));
     }
 };
 
 struct of_fp32 {
     static constexpr unsigned size = 4;
-    static float get(const std::uint8_t* at) { return load<float>(at); }
-    static void put(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
-                    std::uint32_t) {
-        const std::uint32_t largest = how.saturate ? infinity - 1 : infinity;
+    static float get(const std::uint8_t* bytes) { return load<float>(bytes); }
+    static void put(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding& mode, std::uint32_t) {
+        const std::uint32_t largest = mode.saturate ? infinity - 1 : infinity;
         for (std::size_t i = 0; i < count; ++i) {
-            const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+            const auto bits = std::bit_cast<std::uint32_t>(source[i]);
             const std::uint32_t magnitude = bits & ~sign_bit;
             const std::uint32_t finite = magnitude < largest ? magnitude : largest;
-            store(to + i * 4,
+            store(destination + i * 4,
                   (magnitude > infinity ? magnitude | quiet : finite) | (bits & sign_bit));
         }
     }
@@ -245,25 +247,25 @@ struct of_fp32 {
 template <class T>
 struct of_integer {
     static constexpr unsigned size = sizeof(T);
-    static float get(const std::uint8_t* at) { return static_cast<float>(load<T>(at)); }
-    static void put(const float* from, std::uint8_t* to, std::size_t count, const rounding&,
-                    std::uint32_t) {
+    static float get(const std::uint8_t* bytes) { return static_cast<float>(load<T>(bytes)); }
+    static void put(const float* source, std::uint8_t* destination, std::size_t count,
+                    const rounding&, std::uint32_t) {
         constexpr double least = std::numeric_limits<T>::min(),
                          most = std::numeric_limits<T>::max();
         constexpr double to_whole = 0x1.8p52;  // adding it rounds to an integer
         for (std::size_t i = 0; i < count; ++i) {
-            double value = from[i];
+            double value = source[i];
             value = value < least ? least : value;
             value = value > most ? most : value;
             value = value == value ? (value + to_whole) - to_whole : 0;
-            store(to + i * size, static_cast<T>(value));
+            store(destination + i * size, static_cast<T>(value));
         }
     }
 };
 
 /// Calls `visit` with the class of `type`. Precondition: decode() supports `type`.
 template <class Visit>
-void with(element type, Visit&& visit) {
+void visit_format(element type, Visit&& visit) {
     switch (type) {
     case element::fp32:
         return visit(of_fp32());

@@ -27,13 +27,13 @@ struct simd {
 
 /// Copies `width` columns from `first` on, with zeroes after the last column.
 template <class T>
-void pack(std::vector<T>& to, const T* from, std::size_t rows, std::size_t pitch, std::size_t first,
-          std::size_t columns, std::size_t width) {
+void pack(std::vector<T>& packed, const T* source, std::size_t rows, std::size_t pitch,
+          std::size_t first, std::size_t columns, std::size_t width) {
     const std::size_t n = std::min(width, columns - first);
-    to.resize(rows * width);
+    packed.resize(rows * width);
     for (std::size_t k = 0; k < rows; ++k) {
-        std::copy_n(from + k * pitch + first, n, to.data() + k * width);
-        std::fill(to.data() + k * width + n, to.data() + (k + 1) * width, T{});
+        std::copy_n(source + k * pitch + first, n, packed.data() + k * width);
+        std::fill(packed.data() + k * width + n, packed.data() + (k + 1) * width, T{});
     }
 }
 
@@ -151,9 +151,10 @@ template <unsigned lanes, unsigned rows, unsigned columns>
                                               float* out) {
     for_blocks(
         s, s.k, rows, lanes * columns, a, b, out,
-        [&s](const float* from, const float* moving, float* to) __attribute__((always_inline)) {
-            narrow_block<lanes, rows, columns>(s.k, from, moving, to);
-        });
+        [&s](const float* stationary, const float* moving, float* result)
+            __attribute__((always_inline)) {
+                narrow_block<lanes, rows, columns>(s.k, stationary, moving, result);
+            });
 }
 
 template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
@@ -163,10 +164,10 @@ template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
     const auto all = [&](auto normal) __attribute__((always_inline)) {
         for_blocks(
             s, steps, rows, lanes * columns, a, b, out,
-            [&s](const double* from, const double* moving, float* to)
+            [&s](const double* stationary, const double* moving, float* result)
                 __attribute__((always_inline)) {
-                    wide_block<lanes, rows, columns, products, decltype(normal)::value>(s.k, from,
-                                                                                        moving, to);
+                    wide_block<lanes, rows, columns, products, decltype(normal)::value>(
+                        s.k, stationary, moving, result);
                 });
     };
     if (stays_normal(a, (steps - 1) * s.a_pitch + s.m, b, (steps - 1) * s.b_pitch + s.n, steps))
@@ -192,11 +193,11 @@ template <unsigned lanes>
         for (std::size_t m = 0; m < s.m; ++m) {
             vector acc[columns] = {};
             for (std::size_t k = 0; k < s.k; ++k) {
-                const std::size_t at = k * s.a_pitch + m;
-                const auto* from =
-                    reinterpret_cast<const vector*>(moving.data() + rows[at] * width);
+                const std::size_t index = k * s.a_pitch + m;
+                const auto* row =
+                    reinterpret_cast<const vector*>(moving.data() + rows[index] * width);
 #pragma GCC unroll 4
-                for (unsigned c = 0; c < columns; ++c) acc[c] += a[at] * from[c];
+                for (unsigned c = 0; c < columns; ++c) acc[c] += a[index] * row[c];
             }
             std::copy_n(reinterpret_cast<const float*>(acc), std::min(width, s.n - n),
                         out + m * s.out_pitch + n);

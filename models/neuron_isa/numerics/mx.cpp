@@ -21,17 +21,18 @@ element value_type(element packed) {
 
 }  // namespace
 
-void unpack(element type, const std::uint8_t* from, float* to, std::size_t count) {
+void unpack(element type, const std::uint8_t* source, float* destination, std::size_t count) {
     assert(is_packed(type));
-    if (type != element::fp4_e2m1_x4) return decode(value_type(type), from, to, count * 4);
+    if (type != element::fp4_e2m1_x4)
+        return decode(value_type(type), source, destination, count * 4);
     for (std::size_t i = 0; i < count * 2; ++i) {
-        to[2 * i] = e2m1_values[from[i] & 15];
-        to[2 * i + 1] = e2m1_values[from[i] >> 4];
+        destination[2 * i] = e2m1_values[source[i] & 15];
+        destination[2 * i + 1] = e2m1_values[source[i] >> 4];
     }
 }
 
-quantised_block quantise(element to, std::span<const float, mx_block> values, bool ocp) {
-    const element type = value_type(to);
+quantised_block quantise(element type, std::span<const float, mx_block> values, bool ocp) {
+    const element code = value_type(type);
     quantised_block out{};
     float largest = 0;
     bool finite = true;
@@ -42,11 +43,11 @@ quantised_block quantise(element to, std::span<const float, mx_block> values, bo
     if (!finite) {
         out.scale = 0xff;
         const float nan = std::nanf("");
-        encode(type, &nan, out.values, 1);
+        encode(code, &nan, out.values, 1);
         std::fill_n(out.values + 1, mx_block - 1, out.values[0]);
         return out;
     }
-    const int emax = to == element::fp8_e4m3fn_x4 ? 8 : 15;
+    const int emax = type == element::fp8_e4m3fn_x4 ? 8 : 15;
     int exponent = rules::min_scale_exponent;
     if (largest != 0)
         exponent = std::clamp(std::ilogb(largest) - (ocp ? emax : emax - 1),
@@ -54,7 +55,7 @@ quantised_block quantise(element to, std::span<const float, mx_block> values, bo
     out.scale = static_cast<std::uint8_t>(exponent + 127);
     std::array<float, mx_block> scaled;
     for (std::size_t i = 0; i < mx_block; ++i) scaled[i] = std::ldexp(values[i], -exponent);
-    encode(type, scaled.data(), out.values, mx_block, {.saturate = ocp});
+    encode(code, scaled.data(), out.values, mx_block, {.saturate = ocp});
     return out;
 }
 

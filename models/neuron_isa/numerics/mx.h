@@ -15,7 +15,7 @@ constexpr bool is_packed(element e) {
 }
 
 /// Unpacks the four values of each of `count` packed elements.
-void unpack(element type, const std::uint8_t* from, float* to, std::size_t count);
+void unpack(element type, const std::uint8_t* source, float* destination, std::size_t count);
 
 /// Partition of the scale of data partition `p`, each relative to the first of its tile (spec 3.9,
 /// 20.2).
@@ -29,8 +29,8 @@ struct quantised_block {
     std::uint8_t scale;             ///< E8M0
     std::uint8_t values[mx_block];  ///< FP8 codes
 };
-/// Quantises to `to` (E4M3FN x4 or E5M2 x4). `ocp`: use the sample rule of older releases, with
+/// Quantises to `type` (E4M3FN x4 or E5M2 x4). `ocp`: use the sample rule of older releases, with
 /// Emax and saturation.
-quantised_block quantise(element to, std::span<const float, mx_block> values, bool ocp);
+quantised_block quantise(element type, std::span<const float, mx_block> values, bool ocp);
 
 }  // namespace trn::numerics

@@ -9,7 +9,7 @@
 
 namespace trn::numerics {
 
-using formats::with;
+using formats::visit_format;
 
 namespace {
 
@@ -17,12 +17,12 @@ namespace {
 
 /// sum[i] = combine(sum[i], element i)
 template <class Combine>
-void accumulate(element type, const std::uint8_t* from, float* sum, std::size_t count,
+void accumulate(element type, const std::uint8_t* source, float* sum, std::size_t count,
                 Combine&& combine) {
-    with(type, [&](auto format) {
+    visit_format(type, [&](auto format) {
         using f = decltype(format);
         for (std::size_t i = 0; i < count; ++i)
-            sum[i] = combine(sum[i], f::get(from + i * f::size));
+            sum[i] = combine(sum[i], f::get(source + i * f::size));
     });
 }
 
@@ -32,22 +32,23 @@ bool displaces(bool better, float a, float b) {
 }
 
 /// A function of its own, so that its loops are not compiled into each caller.
-TRN_WIDE_VECTORS [[gnu::noinline]] void add_operand(const reduction& r, const std::uint8_t* from,
-                                                    std::size_t which, float* sum,
+TRN_WIDE_VECTORS [[gnu::noinline]] void add_operand(const reduction& r, const std::uint8_t* operand,
+                                                    std::size_t index, float* sum,
                                                     std::size_t count) {
     switch (r.op) {
     case operation::cast:
         return;
     case operation::add:
-        return accumulate(r.from, from, sum, count, [](float a, float b) { return a + b; });
+        return accumulate(r.source_type, operand, sum, count,
+                          [](float a, float b) { return a + b; });
     case operation::scaled_add:
-        return accumulate(r.from, from, sum, count,
-                          [scale = r.scales[which]](float a, float b) { return a + scale * b; });
+        return accumulate(r.source_type, operand, sum, count,
+                          [scale = r.scales[index]](float a, float b) { return a + scale * b; });
     case operation::min:
-        return accumulate(r.from, from, sum, count,
+        return accumulate(r.source_type, operand, sum, count,
                           [](float a, float b) { return displaces(b < a, a, b) ? b : a; });
     case operation::max:
-        return accumulate(r.from, from, sum, count,
+        return accumulate(r.source_type, operand, sum, count,
                           [](float a, float b) { return displaces(b > a, a, b) ? b : a; });
     }
 }
@@ -66,27 +67,28 @@ std::uint32_t rounded_to_bf16(float sum) {
 template <std::size_t Operands>
 void add_pairs(const std::uint8_t* const* operands, std::size_t first, std::uint8_t* result,
                std::size_t pairs) {
-    std::array<const std::uint8_t*, Operands> from;
-    for (std::size_t k = 0; k < Operands; ++k) from[k] = operands[k] + first;
-    std::uint8_t* const to = result + first;
+    std::array<const std::uint8_t*, Operands> sources;
+    for (std::size_t k = 0; k < Operands; ++k) sources[k] = operands[k] + first;
+    std::uint8_t* const destination = result + first;
 #pragma GCC ivdep
     for (std::size_t i = 0; i < pairs; ++i) {
         constexpr std::uint32_t upper = 0xffff'0000;
-        const auto pair = load<std::uint32_t>(from[0] + 4 * i);
+        const auto pair = load<std::uint32_t>(sources[0] + 4 * i);
         auto low = std::bit_cast<float>(pair << 16), high = std::bit_cast<float>(pair & upper);
         for (std::size_t k = 1; k < Operands; ++k) {
-            const auto other = load<std::uint32_t>(from[k] + 4 * i);
+            const auto other = load<std::uint32_t>(sources[k] + 4 * i);
             low += std::bit_cast<float>(other << 16);
             high += std::bit_cast<float>(other & upper);
         }
-        store(to + 4 * i, (rounded_to_bf16(high) & upper) | rounded_to_bf16(low) >> 16);
+        store(destination + 4 * i, (rounded_to_bf16(high) & upper) | rounded_to_bf16(low) >> 16);
     }
 }
 
 /// Whether add_pairs() supports the sum; otherwise the general loop computes it.
 bool sums_pairs(const reduction& r, std::size_t operands) {
-    return r.op == operation::add && r.from == element::bf16 && r.to == element::bf16 &&
-           !r.how.stochastic && !r.how.saturate && operands >= 2 && operands <= 6;
+    return r.op == operation::add && r.source_type == element::bf16 &&
+           r.result_type == element::bf16 && !r.mode.stochastic && !r.mode.saturate &&
+           operands >= 2 && operands <= 6;
 }
 
 /// Precondition: sums_pairs().
@@ -109,17 +111,18 @@ void add_pairs(std::span<const std::uint8_t* const> operands, std::size_t first,
 }  // namespace
 
 TRN_WIDE_VECTORS
-void decode(element type, const std::uint8_t* from, float* to, std::size_t count) {
-    with(type, [&](auto format) {
+void decode(element type, const std::uint8_t* source, float* destination, std::size_t count) {
+    visit_format(type, [&](auto format) {
         using f = decltype(format);
-        for (std::size_t i = 0; i < count; ++i) to[i] = f::get(from + i * f::size);
+        for (std::size_t i = 0; i < count; ++i) destination[i] = f::get(source + i * f::size);
     });
 }
 
 TRN_WIDE_VECTORS
-void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
-            const rounding& how, std::uint32_t position) {
-    with(type, [&](auto format) { format.put(from, to, count, how, position); });
+void encode(element type, const float* source, std::uint8_t* destination, std::size_t count,
+            const rounding& mode, std::uint32_t position) {
+    visit_format(type,
+                 [&](auto format) { format.put(source, destination, count, mode, position); });
 }
 
 TRN_WIDE_VECTORS
@@ -129,16 +132,17 @@ void make_nans_canonical(float* values, std::size_t count) {
 }
 
 TRN_WIDE_VECTORS
-void encode_canonical(element type, const float* from, std::uint8_t* to, std::size_t count,
-                      const rounding& how, std::uint32_t position) {
-    if (type == element::bf16 && !how.saturate && !how.stochastic) {
+void encode_canonical(element type, const float* source, std::uint8_t* destination,
+                      std::size_t count, const rounding& mode, std::uint32_t position) {
+    if (type == element::bf16 && !mode.saturate && !mode.stochastic) {
         for (std::size_t i = 0; i < count; ++i)
-            store(to + i * 2, static_cast<std::uint16_t>(rounded_to_bf16(from[i]) >> 16));
+            store(destination + i * 2,
+                  static_cast<std::uint16_t>(rounded_to_bf16(source[i]) >> 16));
         return;
     }
-    if (type == element::fp32 && !how.saturate) {
+    if (type == element::fp32 && !mode.saturate) {
         for (std::size_t i = 0; i < count; ++i)
-            store(to + i * 4, from[i] == from[i] ? from[i] : formats::canonical_nan);
+            store(destination + i * 4, source[i] == source[i] ? source[i] : formats::canonical_nan);
         return;
     }
     constexpr std::size_t run = 512;  // elements
@@ -146,8 +150,9 @@ void encode_canonical(element type, const float* from, std::uint8_t* to, std::si
     for (std::size_t done = 0; done < count; done += run) {
         const std::size_t n = std::min(run, count - done);
         for (std::size_t i = 0; i < n; ++i)
-            values[i] = from[done + i] == from[done + i] ? from[done + i] : formats::canonical_nan;
-        encode(type, values.data(), to + done * size_of(type), n, how,
+            values[i] =
+                source[done + i] == source[done + i] ? source[done + i] : formats::canonical_nan;
+        encode(type, values.data(), destination + done * size_of(type), n, mode,
                position + static_cast<std::uint32_t>(done));
     }
 }
@@ -157,7 +162,7 @@ void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, s
             std::size_t count) {
     constexpr std::size_t run = 128;  // elements; their sums fit into the L1 cache
     std::array<float, run> sum;
-    const std::size_t step = size_of(r.from);
+    const std::size_t step = size_of(r.source_type);
     // Most operands are in no cache: prefetch all of them while earlier elements are added.
     constexpr std::size_t ahead = 1024;  // bytes
     const auto prefetch = [&](std::size_t first, std::size_t bytes) {
@@ -178,14 +183,14 @@ void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, s
     for (; done < count; done += run) {
         const std::size_t n = std::min(run, count - done);
         prefetch(done * step + ahead, run * step);
-        decode(r.from, operands[0] + done * step, sum.data(), n);
+        decode(r.source_type, operands[0] + done * step, sum.data(), n);
         if (r.op == operation::scaled_add)
             for (std::size_t i = 0; i < n; ++i) sum[i] *= r.scales[0];
         for (std::size_t k = 1; k < operands.size(); ++k)
             add_operand(r, operands[k] + done * step, k, sum.data(), n);
         if (r.op == operation::add || r.op == operation::scaled_add)
             make_nans_canonical(sum.data(), n);
-        encode(r.to, sum.data(), result + done * size_of(r.to), n, r.how,
+        encode(r.result_type, sum.data(), result + done * size_of(r.result_type), n, r.mode,
                static_cast<std::uint32_t>(done));
     }
 }

@@ -13,13 +13,13 @@
 namespace trn::numerics {
 
 /// Supports types up to UINT32.
-void decode(element type, const std::uint8_t* from, float* to, std::size_t count);
+void decode(element type, const std::uint8_t* source, float* destination, std::size_t count);
 /// `position` is the number of the first element, for stochastic rounding.
-void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
-            const rounding& how = {}, std::uint32_t position = 0);
+void encode(element type, const float* source, std::uint8_t* destination, std::size_t count,
+            const rounding& mode = {}, std::uint32_t position = 0);
 /// As encode(), but every NaN becomes canonical: positive, quiet, with empty payload.
-void encode_canonical(element type, const float* from, std::uint8_t* to, std::size_t count,
-                      const rounding& how = {}, std::uint32_t position = 0);
+void encode_canonical(element type, const float* source, std::uint8_t* destination,
+                      std::size_t count, const rounding& mode = {}, std::uint32_t position = 0);
 
 /// Bits of the integer nearest to `value` in an integer type of up to 4 bytes, zero-extended.
 constexpr std::uint32_t saturated(element type, std::int64_t value) {
@@ -42,8 +42,8 @@ enum class operation : std::uint8_t { cast, add, min, max, scaled_add };
 
 struct reduction {
     operation op;
-    element from, to;
-    rounding how;
+    element source_type, result_type;
+    rounding mode;
     std::span<const float> scales;  ///< scaled_add: one per operand
 };
 

@@ -15,8 +15,8 @@
 namespace trn::numerics::rules {
 
 /// Whether FP_CONFIG.SATURATE applies to a destination (spec 20.25); integers always saturate.
-constexpr bool saturates(element to) {
-    return to >= element::bf16 && to <= element::fp8_e5m2;
+constexpr bool saturates(element type) {
+    return type >= element::bf16 && type <= element::fp8_e5m2;
 }
 
 /// Stochastic rounding: position of element `i` of partition `p`, with `n` elements per partition.

@@ -8,15 +8,15 @@
 namespace trn::numerics {
 
 template <class T>
-T load(const std::uint8_t* at) {
+T load(const std::uint8_t* bytes) {
     T value;
-    std::memcpy(&value, at, sizeof value);
+    std::memcpy(&value, bytes, sizeof value);
     return value;
 }
 
 template <class T>
-void store(std::uint8_t* at, T value) {
-    std::memcpy(at, &value, sizeof value);
+void store(std::uint8_t* bytes, T value) {
+    std::memcpy(bytes, &value, sizeof value);
 }
 
 }  // namespace trn::numerics

@@ -49,8 +49,8 @@ typedef struct reader {
     size_t why_bytes;
 } reader;
 
-static uint32_t get(const uint8_t* at) {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+static uint32_t get(const uint8_t* bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
 /* Records the first fault only. Returns false, for `return fail(...)`. */
@@ -68,24 +68,26 @@ fail(reader* r, set_fault fault, const char* format, ...) {
     return false;
 }
 
-/* A field of a record; `at`: its offset in the register description. */
-static uint32_t field(const reader* r, uint32_t table, uint32_t record, uint32_t at) {
-    return get(r->tables[table] + (uint64_t)record * kinds[table].bytes + at - kinds[table].begin);
+/* A field of a record; `offset`: its offset in the register description. */
+static uint32_t field(const reader* r, uint32_t table, uint32_t record, uint32_t offset) {
+    return get(r->tables[table] + (uint64_t)record * kinds[table].bytes + offset -
+               kinds[table].begin);
 }
-static uint64_t wide_field(const reader* r, uint32_t table, uint32_t record, uint32_t at) {
-    return field(r, table, record, at) | (uint64_t)field(r, table, record, at + 4) << 32;
+static uint64_t wide_field(const reader* r, uint32_t table, uint32_t record, uint32_t offset) {
+    return field(r, table, record, offset) | (uint64_t)field(r, table, record, offset + 4) << 32;
 }
 /* A field that must be less than `bound`; 0 after a fault. */
-static uint32_t below(reader* r, uint32_t table, uint32_t record, uint32_t at, uint32_t bound,
+static uint32_t below(reader* r, uint32_t table, uint32_t record, uint32_t offset, uint32_t bound,
                       const char* noun) {
-    const uint32_t value = field(r, table, record, at);
+    const uint32_t value = field(r, table, record, offset);
     if (value < bound) return value;
     fail(r, SET_DAMAGED, "%s, record %u: %s is %u, expected less than %u", kinds[table].name,
          record, noun, value, bound);
     return 0;
 }
-static const char* string(reader* r, uint32_t table, uint32_t record, uint32_t at, uint32_t max) {
-    const uint32_t place = field(r, table, record, at);
+static const char* string(reader* r, uint32_t table, uint32_t record, uint32_t offset,
+                          uint32_t max) {
+    const uint32_t place = field(r, table, record, offset);
     const uint32_t size = r->counts[STRINGS];
     const uint32_t left = place < size ? size - place : 0;
     if (left != 0 && memchr(r->tables[STRINGS] + place, 0, left <= max ? left : max + 1))
@@ -208,22 +210,23 @@ static void read_tensors(reader* r) {
 }
 
 /* Advances *at by `count` steps of `stride` bytes. Whether it is at most `end`. */
-static bool reaches(uint64_t* at, uint64_t count, uint64_t stride, uint64_t end) {
+static bool reaches(uint64_t* position, uint64_t count, uint64_t stride, uint64_t end) {
     if (count != 0 && stride > end / count) return false;
-    *at += count * stride;
-    return *at <= end;
+    *position += count * stride;
+    return *position <= end;
 }
 
 static void check_side(reader* r, const set_transfer* t, const set_side* s) {
     const bool is_tensor = s->memory == SET_TENSOR;
-    uint64_t end = MAX_TENSOR_BYTES, at = s->offset; /* no memory of a core is larger */
+    uint64_t end = MAX_TENSOR_BYTES, position = s->offset; /* no memory of a core is larger */
     if (is_tensor)
         end = r->set->tensors[s->object].bytes;
     else if (r->limits)
         end = s->memory == SET_SBUF ? r->limits->sbuf_partition_bytes
                                     : r->limits->psum_partition_bytes;
-    bool inside = at <= end && reaches(&at, t->blocks - 1, s->block, end) &&
-                  (!is_tensor || reaches(&at, t->rows - 1, s->row, end)) && t->bytes <= end - at;
+    bool inside = position <= end && reaches(&position, t->blocks - 1, s->block, end) &&
+                  (!is_tensor || reaches(&position, t->rows - 1, s->row, end)) &&
+                  t->bytes <= end - position;
     if (!is_tensor && (s->row > PARTITIONS || t->rows > PARTITIONS - s->row)) inside = false;
     if (!inside)
         fail(r, SET_DAMAGED, "transfer %s: its %s is outside the %s", t->name,
@@ -249,16 +252,16 @@ static void read_transfers(reader* r) {
         if (t->engines == 0 || t->rows == 0 || t->blocks == 0 || t->bytes == 0)
             fail(r, SET_DAMAGED, "transfer %u moves nothing", n);
         for (uint32_t side = 0; side < 2 && r->fault == SET_OK; ++side) {
-            const uint32_t at = (uint32_t)(AT(TRANSFER_SIDE_KIND)(side));
-            const uint32_t kind = below(r, TRANSFERS, n, at, 3, "memory of a side");
+            const uint32_t offset = (uint32_t)(AT(TRANSFER_SIDE_KIND)(side));
+            const uint32_t kind = below(r, TRANSFERS, n, offset, 3, "memory of a side");
             set_side* s = &t->sides[side];
             s->memory = (set_memory)kind;
-            s->object = below(r, TRANSFERS, n, at + 4,
+            s->object = below(r, TRANSFERS, n, offset + 4,
                               s->memory == SET_TENSOR ? r->set->tensor_count : r->set->cores,
                               "tensor or core of a side");
-            s->offset = wide_field(r, TRANSFERS, n, at + 8);
-            s->row = wide_field(r, TRANSFERS, n, at + 16);
-            s->block = wide_field(r, TRANSFERS, n, at + 24);
+            s->offset = wide_field(r, TRANSFERS, n, offset + 8);
+            s->row = wide_field(r, TRANSFERS, n, offset + 16);
+            s->block = wide_field(r, TRANSFERS, n, offset + 24);
             if (r->fault == SET_OK) check_side(r, t, s);
         }
     }

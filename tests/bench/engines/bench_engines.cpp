@@ -45,7 +45,7 @@ private:
 tile_operand tile_of(element type, std::uint32_t offset, unsigned n,
                      isa::space where = isa::space::sbuf) {
     tile_operand t;
-    t.where = {where, 0, offset};
+    t.place = {where, 0, offset};
     t.type = type;
     t.partitions = 128;
     t.dimensions = 1;

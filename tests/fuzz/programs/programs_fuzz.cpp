@@ -196,8 +196,8 @@ private:
     }
     static isa::tile_operand tile(const shape& s, fuzz_random& random) {
         isa::tile_operand t;
-        t.where = place(random);
-        if (s.partitions > 64) t.where.partition = 0;
+        t.place = place(random);
+        if (s.partitions > 64) t.place.partition = 0;
         t.type = static_cast<numerics::element>(random.below(random.below(2) == 0 ? 3 : 20));
         t.dimensions = s.dimensions;
         t.partitions = s.partitions;
@@ -208,7 +208,7 @@ private:
         isa::scalar_operand s;
         s.kind = static_cast<isa::scalar_kind>(random.below(6));
         if (s.kind == isa::scalar_kind::tile)
-            s.where = place(random);
+            s.place = place(random);
         else if (s.kind >= isa::scalar_kind::register_fp32)
             s.reg = static_cast<std::uint8_t>(random.below(64));
         else if (s.kind != isa::scalar_kind::none)
@@ -264,8 +264,8 @@ private:
             if (one.content == isa::field::kind::address)
                 value = random.below(2) == 0 ? 0 : harmless_address(random);
             if (one.content == isa::field::kind::i32 && random.below(2) == 0) value = -value;
-            if (one.content == isa::field::kind::where) {
-                if (random.below(2) == 0) f.where = place(random);
+            if (one.content == isa::field::kind::place) {
+                if (random.below(2) == 0) f.place = place(random);
             } else if (one.member != nullptr) {
                 f.*one.member = value;
             }

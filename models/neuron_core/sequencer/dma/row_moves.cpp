@@ -60,7 +60,7 @@ void row_moves::find_runs() {
                         std::int64_t{i0} * d[0].stride + std::int64_t{i1} * d[1].stride +
                         std::int64_t{i2} * d[2].stride + std::int64_t{i3} * d[3].stride;
                     const auto byte =
-                        static_cast<std::uint32_t>(tile_.where.offset + offset * size);
+                        static_cast<std::uint32_t>(tile_.place.offset + offset * size);
                     if (element % per_row == 0) runs_.emplace_back();
                     auto& runs = runs_.back();
                     if (!runs.empty() && runs.back().in_partition + runs.back().bytes == byte &&
@@ -94,7 +94,7 @@ std::uint64_t row_moves::table_row(std::uint64_t index) const {
 
 std::uint64_t row_moves::in_sbuf(unsigned partition, std::uint32_t byte) const {
     return core_.id.sbuf +
-           std::uint64_t{tile_.where.partition + partition} * core_.partitions.sbuf + byte;
+           std::uint64_t{tile_.place.partition + partition} * core_.partitions.sbuf + byte;
 }
 
 std::uint32_t row_moves::max_descriptors() const {
@@ -151,7 +151,7 @@ void row_moves::transpose(const block& b, packet& p) const {
     for (std::uint32_t n = 0; n < b.elements; ++n)
         p.destinations.push_back(
             make(b.indices * 2, 0,
-                 in_sbuf(b.first_element + n, tile_.where.offset + b.first_index * 2)));
+                 in_sbuf(b.first_element + n, tile_.place.offset + b.first_index * 2)));
 }
 
 }  // namespace trn

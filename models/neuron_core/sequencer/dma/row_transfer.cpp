@@ -58,7 +58,7 @@ progress row_transfer::begin(const isa::instruction& i) {
     const auto last = static_cast<std::uint32_t>(rows);
     if (!i.has_mode(isa::mode::oob_skip) &&
         std::ranges::any_of(indices, [last](std::uint32_t index) { return index >= last; }))
-        return isa::fault{isa::error::indirect_oob, isa::operand::b, i.b.where.offset};
+        return isa::fault{isa::error::indirect_oob, isa::operand::b, i.b.place.offset};
     const isa::cost cost = isa::cost_of(i, isa::engine::gpsimd, core_.id.generation);
     const isa::work done{.bytes_read = indices.size() * sizeof indices[0]};
     counters_.busy_cycles += cost.interval;

@@ -9,7 +9,7 @@ namespace {
 partition_set some_of(const tile_operand& t, unsigned step, unsigned used) {
     partition_set set;
     for (unsigned first = 0; first < t.partitions; first += step)
-        set = set | partition_set(t.where.partition + first,
+        set = set | partition_set(t.place.partition + first,
                                   std::min<unsigned>(used, t.partitions - first));
     return set;
 }
@@ -20,7 +20,7 @@ partition_set shuffled(const instruction& i) {
     constexpr std::uint8_t unchanged = 255;
     partition_set set;
     for (unsigned p = 0; p < i.dst.partitions; ++p)
-        if (i.shuffle[p % quadrant] != unchanged) set.add(i.dst.where.partition + p);
+        if (i.shuffle[p % quadrant] != unchanged) set.add(i.dst.place.partition + p);
     return set;
 }
 
@@ -28,7 +28,7 @@ partition_set shuffled(const instruction& i) {
 
 footprint footprint_of(const tile_operand& t, const partition_sizes& sizes) {
     if (!t.present()) return {};
-    footprint f{t.where.space, {t.where.partition, t.partitions}, t.where.offset, t.where.offset};
+    footprint f{t.place.space, {t.place.partition, t.partitions}, t.place.offset, t.place.offset};
     const std::int64_t size = numerics::size_of(t.type);
     for (unsigned d = 0; d < t.dimensions; ++d) {
         const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
@@ -37,7 +37,7 @@ footprint footprint_of(const tile_operand& t, const partition_sizes& sizes) {
     f.last_byte += size - 1;
     if (t.indirect) {  // the elements may be anywhere in their partitions
         f.first_byte = 0;
-        f.last_byte = std::int64_t{t.where.space == space::psum ? sizes.psum : sizes.sbuf} - 1;
+        f.last_byte = std::int64_t{t.place.space == space::psum ? sizes.psum : sizes.sbuf} - 1;
     }
     return f;
 }
@@ -52,7 +52,7 @@ operand_footprints footprints_of(const instruction& i, const partition_sizes& si
         f.a.partitions = some_of(i.a, 16, 1);
     } else if (i.opcode == opcode::shuffle) {
         f.dst.partitions = shuffled(i);
-        f.a.partitions = {i.a.where.partition, (i.a.partitions + 31u) / 32 * 32};
+        f.a.partitions = {i.a.place.partition, (i.a.partitions + 31u) / 32 * 32};
     }
     return f;
 }

@@ -31,10 +31,10 @@ std::uint16_t blocks_of(std::uint8_t tile) {
 
 footprint scalar_footprint(const scalar_operand& s, unsigned partitions) {
     if (s.kind != scalar_kind::tile) return {};
-    return {s.where.space,
-            {s.where.partition, partitions},
-            s.where.offset,
-            s.where.offset + numerics::size_of(s.type) - 1};
+    return {s.place.space,
+            {s.place.partition, partitions},
+            s.place.offset,
+            s.place.offset + numerics::size_of(s.type) - 1};
 }
 
 }  // namespace

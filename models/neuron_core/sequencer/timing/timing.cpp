@@ -37,7 +37,7 @@ bool is_fp8(element t) {
     return t >= element::fp8_e3m4 && t <= element::fp8_e5m2;
 }
 bool in_psum(const tile_operand& t) {
-    return t.where.space == space::psum;
+    return t.place.space == space::psum;
 }
 bool contiguous(const tile_operand& t) {
     return t.pattern[0].count == 1 || t.pattern[0].stride == 1;

@@ -57,17 +57,17 @@ progress scalar_access::execute(const isa::instruction& i, std::uint32_t pc,
 
 progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
                                  std::uint8_t* bytes, unsigned size) {
-    if (f.where.space != isa::space::none) {
+    if (f.place.space != isa::space::none) {
         std::uint8_t* place =
-            core_.memory.bytes(f.where.space) +
-            std::size_t{f.where.partition} * core_.memory.partition_bytes(f.where.space) +
-            f.where.offset;
-        if (loads && core_.memory.has_errors() && !core_.memory.check_read(f.where, size))
-            return isa::fault{isa::error::memory, isa::operand::none, f.where.offset};
-        if (core_.observer != nullptr) core_.observer->accesses(engine_, pc, f.where, size, !loads);
+            core_.memory.bytes(f.place.space) +
+            std::size_t{f.place.partition} * core_.memory.partition_bytes(f.place.space) +
+            f.place.offset;
+        if (loads && core_.memory.has_errors() && !core_.memory.check_read(f.place, size))
+            return isa::fault{isa::error::memory, isa::operand::none, f.place.offset};
+        if (core_.observer != nullptr) core_.observer->accesses(engine_, pc, f.place, size, !loads);
         std::memcpy(loads ? bytes : place, loads ? place : bytes, size);
-        if (!loads) core_.memory.written(f.where, size);
-        count(f.where.space, loads, size);
+        if (!loads) core_.memory.written(f.place, size);
+        count(f.place.space, loads, size);
         return finished{};
     }
     sc_core::sc_time delay;
@@ -83,10 +83,10 @@ progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc
     return finished{};
 }
 
-void scalar_access::count(isa::space where, bool loads, unsigned size) {
+void scalar_access::count(isa::space memory, bool loads, unsigned size) {
     isa::work done;
     (loads ? done.bytes_read : done.bytes_written) = size;
-    if (where == isa::space::psum) (loads ? done.psum_bytes_read : done.psum_bytes_written) = size;
+    if (memory == isa::space::psum) (loads ? done.psum_bytes_read : done.psum_bytes_written) = size;
     counters_.bytes_read += done.bytes_read;
     counters_.bytes_written += done.bytes_written;
     counters_.psum_bytes_read += done.psum_bytes_read;

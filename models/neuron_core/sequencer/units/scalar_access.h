@@ -33,7 +33,7 @@ public:
 private:
     progress transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
                       std::uint8_t* bytes, unsigned size);
-    void count(isa::space where, bool loads, unsigned size);
+    void count(isa::space memory, bool loads, unsigned size);
 
     sequencer_environment& core_;
     const isa::engine engine_;

@@ -150,7 +150,7 @@ protected:
                              unsigned partitions, std::vector<dimension> dims,
                              isa::space where = isa::space::sbuf) {
         tile_operand t;
-        t.where = {where, static_cast<std::uint8_t>(partition), offset};
+        t.place = {where, static_cast<std::uint8_t>(partition), offset};
         t.type = type;
         t.partitions = static_cast<std::uint16_t>(partitions);
         t.dimensions = static_cast<std::uint8_t>(dims.size());
@@ -209,8 +209,8 @@ protected:
             elements += static_cast<std::int64_t>(index % t.pattern[d].count) * t.pattern[d].stride;
             index /= t.pattern[d].count;
         }
-        return memory.bytes(t.where.space) +
-               (t.where.partition + p) * memory.partition_bytes(t.where.space) + t.where.offset +
+        return memory.bytes(t.place.space) +
+               (t.place.partition + p) * memory.partition_bytes(t.place.space) + t.place.offset +
                elements * numerics::size_of(t.type);
     }
     std::uint32_t code(const tile_operand& t, unsigned p, std::size_t index) {

@@ -163,7 +163,7 @@ TEST_F(LanesTest, IndirectTilesFollowTheSnakeOfTheirIndices) {
     auto i = make(opcode::copy);
     i.a = row(element::bf16, 0, 0, 64, n);
     i.a.indirect = true;
-    i.a.index = index.where;
+    i.a.index = index.place;
     i.dst = row(element::bf16, 64, 0, 64, n);
     const auto data = row(element::bf16, 0, 0, 64, 500);
     fill(data);

@@ -19,10 +19,10 @@ protected:
         const auto type = static_cast<element>(below(3) == 0 ? below(20) : below(14));
         const std::uint32_t size = numerics::size_of(type), step = std::max(4u, size);
         auto t = row(type, below(2) * 64, below(1000) * step, partitions, elements, where);
-        if (partitions > 64) t.where.partition = 0;
+        if (partitions > 64) t.place.partition = 0;
         if (below(4) == 0) {
             t.indirect = true;
-            t.index = {isa::space::sbuf, t.where.partition, below(100) * 4};
+            t.index = {isa::space::sbuf, t.place.partition, below(100) * 4};
         } else if (elements % 2 == 0 && below(2) == 0) {
             t.dimensions = 2;
             t.pattern[0] = {static_cast<std::int16_t>(static_cast<int>(below(5)) - 2),
@@ -66,7 +66,7 @@ protected:
         if (same && i.a.present()) i.dst.type = i.a.type;
         const auto at = [&](tile_operand& t, unsigned n, unsigned count) {
             if (!t.present() || t.indirect) return;
-            t = row(t.type, t.where.partition, t.where.offset, n, count, t.where.space);
+            t = row(t.type, t.place.partition, t.place.offset, n, count, t.place.space);
         };
         if (below(2) == 0) {  // shapes that match the row
             switch (kind.shape) {

@@ -159,7 +159,7 @@ TEST_F(TensorTest, TilesOfTheArrayUseTheirRowsAndColumns) {
         });
     }
     load.tile = 0;
-    load.a.where.partition = 0;
+    load.a.place.partition = 0;
     run_ok(tensor, load);
     expect_refused(tensor, multiply, isa::error::bad_operand, isa::operand::none);
 }

@@ -448,7 +448,7 @@ TEST_F(VectorTest, QuantizeMxScalesGroupsOfEightPartitionsTimesFour) {
                 i.a = row(element::bf16, 0, 0, partitions, 4 * columns);
                 i.dst = row(to, 0, 1024, partitions, columns);
                 i.b = row(element::e8m0, 36, 2048, 32 * (partitions / 32 - 1) + 4, columns);
-                if (partitions == 96) i.b.where.partition = 4;
+                if (partitions == 96) i.b.place.partition = 4;
                 for (unsigned p = 0; p < partitions; ++p)
                     for (std::size_t k = 0; k < 4 * columns; ++k)
                         set(i.a, p, k,

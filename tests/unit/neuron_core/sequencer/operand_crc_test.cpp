@@ -34,7 +34,7 @@ private:
 isa::tile_operand tile_at(std::uint32_t offset, numerics::element type, isa::dimension pattern,
                           unsigned partitions = 1) {
     isa::tile_operand t;
-    t.where = {isa::space::sbuf, 0, offset};
+    t.place = {isa::space::sbuf, 0, offset};
     t.type = type;
     t.dimensions = 1;
     t.partitions = static_cast<std::uint16_t>(partitions);

@@ -131,8 +131,8 @@ private:
             if (one.member == &register_fields::immediate) f.immediate = below(2);
         for (const field& one : kind.fields) {
             if (one.name.empty()) continue;
-            if (one.when == field::use::with_flag && f.immediate == 0) continue;
-            if (one.when == field::use::without_flag && f.immediate == 1) continue;
+            if (one.used == field::use::with_flag && f.immediate == 0) continue;
+            if (one.used == field::use::without_flag && f.immediate == 1) continue;
             switch (one.content) {
             case field::kind::reg:
                 f.*one.member = below(64);
@@ -152,7 +152,7 @@ private:
             case field::kind::address:
                 f.*one.member = any<std::uint64_t>();
                 break;
-            case field::kind::where:
+            case field::kind::place:
                 break;
             }
         }
@@ -204,7 +204,7 @@ private:
     }
     tile_operand tile() {
         tile_operand t;
-        t.where = where();
+        t.place = where();
         t.type = static_cast<numerics::element>(below(20));
         t.dimensions = static_cast<std::uint8_t>(1 + below(4));
         t.partitions = static_cast<std::uint16_t>(1 + below(256));
@@ -221,7 +221,7 @@ private:
         s.kind = static_cast<scalar_kind>(1 + below(5));
         if (s.kind == scalar_kind::tile) {
             s.type = static_cast<numerics::element>(below(14));
-            s.where = where();
+            s.place = where();
         } else if (s.kind <= scalar_kind::i32) {
             s.value = any<std::uint32_t>();
         } else {
