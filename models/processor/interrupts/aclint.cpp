@@ -53,8 +53,8 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
 
 /// Until the time of a write, the counter has the written value: the kernel and other harts are
 /// behind the hart that has written it.
-std::uint64_t aclint::mtime(sc_core::sc_time at) const {
-    return std::max(at, written_at_).value() / cfg_.tick.value() + offset_;
+std::uint64_t aclint::mtime(sc_core::sc_time time) const {
+    return std::max(time, written_at_).value() / cfg_.tick.value() + offset_;
 }
 
 void aclint::clear() {
@@ -63,8 +63,8 @@ void aclint::clear() {
     update();
 }
 
-void aclint::set_mtime(std::uint64_t value, sc_core::sc_time at) {
-    written_at_ = std::max(at, written_at_);
+void aclint::set_mtime(std::uint64_t value, sc_core::sc_time time) {
+    written_at_ = std::max(time, written_at_);
     offset_ += value - mtime(written_at_);
     update();
     for (const auto& written : written_) written();
@@ -90,13 +90,13 @@ void aclint::update() {
     }
     expiry_.cancel();
     if (next == ~std::uint64_t{0}) return;
-    if (const sc_core::sc_time at = when(next); at != sc_core::sc_max_time())
-        expiry_.notify(at - now);
+    if (const sc_core::sc_time deadline = time_of(next); deadline != sc_core::sc_max_time())
+        expiry_.notify(deadline - now);
 }
 
 /// The time at which mtime reaches `value`; sc_max_time() if that is later than the end of
 /// simulated time.
-sc_core::sc_time aclint::when(std::uint64_t value) const {
+sc_core::sc_time aclint::time_of(std::uint64_t value) const {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const std::uint64_t tick = cfg_.tick.value(), elapsed = value - offset_;
     const std::uint64_t last = (sc_core::sc_max_time() - now).value() / tick;

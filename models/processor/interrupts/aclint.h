@@ -37,8 +37,8 @@ public:
 
     aclint(sc_core::sc_module_name name, const config& cfg);
 
-    std::uint64_t mtime(sc_core::sc_time at) const override;
-    sc_core::sc_time when(std::uint64_t value) const override;
+    std::uint64_t mtime(sc_core::sc_time time) const override;
+    sc_core::sc_time time_of(std::uint64_t value) const override;
     void on_write(const std::function<void()>& written) const override {
         written_.push_back(written);
     }
@@ -48,7 +48,7 @@ private:
     void expire();  // process: runs when a timer may have expired
 
     void clear();
-    void set_mtime(std::uint64_t value, sc_core::sc_time at);
+    void set_mtime(std::uint64_t value, sc_core::sc_time time);
     void update();
     std::uint64_t mtimecmp(unsigned hart) const;
 

@@ -14,7 +14,9 @@ public:
     virtual std::uint64_t mtime(sc_core::sc_time time) const = 0;
     /// Simulated time at which mtime reaches `value` if software does not write mtime;
     /// sc_max_time() if never. Required by harts with Sstc.
-    virtual sc_core::sc_time when(std::uint64_t /*value*/) const { return sc_core::sc_max_time(); }
+    virtual sc_core::sc_time time_of(std::uint64_t /*value*/) const {
+        return sc_core::sc_max_time();
+    }
     /// Registers `written`, which is called after software has written mtime.
     virtual void on_write(const std::function<void()>& /*written*/) const {}
 

@@ -336,7 +336,7 @@ void riscv_hart::wake_at(std::uint64_t time) {
     if (alarm_ == nullptr) return;
     alarm_->cancel();
     if (time == ~std::uint64_t{0} || time_source_ == nullptr) return;
-    const sc_core::sc_time due = time_source_->when(time);
+    const sc_core::sc_time due = time_source_->time_of(time);
     if (due != sc_core::sc_max_time()) alarm_->notify(due - sc_core::sc_time_stamp());
 }
 
@@ -415,7 +415,7 @@ debug_target::stop riscv_hart::last_stop() const {
     case why::breakpoint:
         return {stop_kind::breakpoint};
     case why::watchpoint:
-        return {stop_kind::watchpoint, stop.address, stop.how == riscv::access::store};
+        return {stop_kind::watchpoint, stop.address, stop.kind == riscv::access::store};
     default:
         return {};
     }

@@ -157,8 +157,8 @@ void top_sp::hold_hart() {
     hart_reset_.set(!run);
 }
 
-std::uint64_t top_sp::mtime(sc_core::sc_time at) const {
-    return at.value() / tick().value();
+std::uint64_t top_sp::mtime(sc_core::sc_time time) const {
+    return time.value() / tick().value();
 }
 
 void top_sp::update_timer() {

@@ -70,7 +70,7 @@ private:
     void reset_changed(bool level);
 
     // riscv::mtime_source
-    std::uint64_t mtime(sc_core::sc_time at) const override;
+    std::uint64_t mtime(sc_core::sc_time time) const override;
 
     void deliver() override;
     void hold_hart();

@@ -38,17 +38,17 @@ void debug_control::remove(const watchpoint& w) {
     erase_one(watchpoints_, w);
 }
 
-std::optional<u64> debug_control::watched(u64 va, u64 size, access how) const {
+std::optional<u64> debug_control::watched(u64 va, u64 size, access kind) const {
     for (const watchpoint& w : watchpoints_)
-        if (w.concerns(how) && w.watched().overlaps({va, va + (size - 1)}))
+        if (w.concerns(kind) && w.watched().overlaps({va, va + (size - 1)}))
             return std::max(va, w.address);
     return std::nullopt;
 }
 
-address_range debug_control::watched(access how, const address_range& limits) const {
+address_range debug_control::watched(access kind, const address_range& limits) const {
     address_range all;
     for (const watchpoint& w : watchpoints_)
-        if (w.concerns(how)) all.include(w.watched(), limits);
+        if (w.concerns(kind)) all.include(w.watched(), limits);
     return all;
 }
 

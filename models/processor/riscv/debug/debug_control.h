@@ -18,7 +18,7 @@ public:
     struct stop {
         stop_reason why = stop_reason::none;
         u64 address = 0;  ///< watchpoint: the first watched byte of the access
-        access how = access::load;
+        access kind = access::load;
     };
     /// Stops before the access, as a trigger with timing 0.
     struct watchpoint {
@@ -26,7 +26,7 @@ public:
         bool on_load, on_store;
         friend bool operator==(const watchpoint&, const watchpoint&) = default;
 
-        bool concerns(access how) const { return how == access::store ? on_store : on_load; }
+        bool concerns(access kind) const { return kind == access::store ? on_store : on_load; }
         address_range watched() const { return {address, address + (size - 1)}; }
     };
 
@@ -46,9 +46,9 @@ public:
     void remove(const watchpoint& w);
     bool watches_data() const { return !watchpoints_.empty(); }
     /// The first watched byte of the access, if there is one.
-    std::optional<u64> watched(u64 va, u64 size, access how) const;
+    std::optional<u64> watched(u64 va, u64 size, access kind) const;
     /// The watched addresses within `limits`, and those between.
-    address_range watched(access how, const address_range& limits) const;
+    address_range watched(access kind, const address_range& limits) const;
     /// Reduces `range` to its part around `address` that is not watched.
     void exclude_watched(address_range& range, u64 address) const;
     /// Offsets in the page at `va` that have breakpoints, in ascending order.
@@ -59,7 +59,7 @@ public:
     /// Whether to stop before the instruction at `pc`.
     bool takes_breakpoint(u64 pc);
     /// A watched access was detected; the instruction has been left before it.
-    void hit(u64 address, access how) { hit_ = {stop_reason::watchpoint, address, how}; }
+    void hit(u64 address, access kind) { hit_ = {stop_reason::watchpoint, address, kind}; }
     bool has_hit() const { return hit_.has_value(); }
     /// The reason to stop after the instruction, if there is one.
     std::optional<stop> end_instruction();

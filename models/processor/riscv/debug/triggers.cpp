@@ -49,9 +49,9 @@ u64 triggers::tinfo() const {
     return version_1 | u64{1} << type_mcontrol | u64{1} << type_mcontrol6 | u64{1} << type_disabled;
 }
 
-bool triggers::slot::watches(access how) const {
+bool triggers::slot::watches(access kind) const {
     if (type_of(tdata1) == type_disabled) return false;
-    const u64 bit = how == access::fetch ? 4 : how == access::store ? 2 : 1;
+    const u64 bit = kind == access::fetch ? 4 : kind == access::store ? 2 : 1;
     return (tdata1 & bit) != 0;
 }
 
@@ -71,13 +71,13 @@ address_range triggers::slot::watched() const {
     }
 }
 
-bool triggers::hit(access how, u64 address, u64 size, privilege mode) {
+bool triggers::hit(access kind, u64 address, u64 size, privilege mode) {
     const u64 mode_bit = mode == privilege::machine      ? 0x40
                          : mode == privilege::supervisor ? 0x10
                                                          : 8;
     const address_range accessed{address, address + size - 1};
     for (slot& s : slot_) {
-        if (!s.watches(how) || (s.tdata1 & mode_bit) == 0 || !s.watched().overlaps(accessed))
+        if (!s.watches(kind) || (s.tdata1 & mode_bit) == 0 || !s.watched().overlaps(accessed))
             continue;
         s.tdata1 |= hit_bit(s.tdata1);
         return true;
@@ -85,10 +85,10 @@ bool triggers::hit(access how, u64 address, u64 size, privilege mode) {
     return false;
 }
 
-address_range triggers::watched(access how, const address_range& limits) const {
+address_range triggers::watched(access kind, const address_range& limits) const {
     address_range all;
     for (const slot& s : slot_)
-        if (s.watches(how)) all.include(s.watched(), limits);
+        if (s.watches(kind)) all.include(s.watched(), limits);
     return all;
 }
 

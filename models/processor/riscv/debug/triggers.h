@@ -24,10 +24,10 @@ public:
     u64 tinfo() const;
 
     /// Whether a trigger fires on this access in `mode`; sets its hit bit.
-    bool hit(access how, u64 address, u64 size, privilege mode);
+    bool hit(access kind, u64 address, u64 size, privilege mode);
     /// The addresses within `limits` at which triggers can fire on such an access, and those
     /// between.
-    address_range watched(access how, const address_range& limits) const;
+    address_range watched(access kind, const address_range& limits) const;
     /// Reduces `range` to its part around `address` where no trigger can fire on loads and stores.
     void exclude_watched(address_range& range, u64 address) const;
     /// Whether any trigger is set.
@@ -39,7 +39,7 @@ private:
         u64 tdata1 = 0;
         u64 tdata2 = 0;
 
-        bool watches(access how) const;
+        bool watches(access kind) const;
         address_range watched() const;
     };
     std::array<slot, count> slot_{};

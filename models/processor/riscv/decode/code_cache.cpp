@@ -60,11 +60,11 @@ std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions,
                                             std::vector<u16> stops) {
     const u64 key = digest(content);
     const auto [first, end] = pages_.equal_range(key);
-    for (auto it = first; it != end; ++it) {
-        code_page& page = *it->second;
+    for (auto candidate = first; candidate != end; ++candidate) {
+        code_page& page = *candidate->second;
         const bool like = page.extensions() == extensions && page.stops() == stops;
         if (like && std::memcmp(page.content().data(), content, code_page::size) == 0)
-            return it->second;
+            return candidate->second;
     }
     if (pages_.size() >= max_pages) drop_unused();
     if (pages_.empty()) back_end_ = back_end::chosen();

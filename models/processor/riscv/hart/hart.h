@@ -272,29 +272,29 @@ private:
     void halt(const stop& why);
 
     privilege data_mode() const;
-    fault failed(access how, u64 va) const {
-        return was_reset() ? fault{cause::reset, 0} : access_fault(how, va);
+    fault failed(access kind, u64 va) const {
+        return was_reset() ? fault{cause::reset, 0} : access_fault(kind, va);
     }
-    fault physical(u64 va, u64 size, access how, u64& pa);
+    fault physical(u64 va, u64 size, access kind, u64& pa);
     bool is_memory(u64 pa, u64 size);
-    fault memory_access(u64 va, u64 size, access how);
+    fault memory_access(u64 va, u64 size, access kind);
     fault load_anywhere(u64 va, unsigned size, u64& value);
     fault store_anywhere(u64 va, unsigned size, u64 value);
     fault load_in_page(u64 va, unsigned size, u64& value);
     fault store_in_page(u64 va, unsigned size, u64 value);
-    fault watch_data(u64 va, unsigned size, access how);
-    fault atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host);
+    fault watch_data(u64 va, unsigned size, access kind);
+    fault atomic_address(u64 va, unsigned size, access kind, u64& pa, u8*& host);
     void end_reservations(u64 pa, u64 size);
     bool triggers_enabled() const;
     void log_write(unsigned csr_number, u64 value);
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
-    void remember(u64 va, u64 pa, access how);
+    void remember(u64 va, u64 pa, access kind);
     bool is_accessed_once(const direct_memory& memory) const;
-    void remember_device(u64 va, u64 pa, access how);
+    void remember_device(u64 va, u64 pa, access kind);
     void open_windows(u64 pa);
     data_window window_around(u64 pa) const;
-    address_range watched_in_page(u64 va, access how) const;
+    address_range watched_in_page(u64 va, access kind) const;
     void change_mode(privilege mode);
     void update_data_context();
     void forget_translations();

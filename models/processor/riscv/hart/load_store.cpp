@@ -13,8 +13,8 @@ namespace {
 
 constexpr u64 page_size = mmu::page_size, page_mask = mmu::page_mask;
 
-fault misaligned(access how, u64 va) {
-    return {how == access::load ? cause::load_misaligned : cause::store_misaligned, va};
+fault misaligned(access kind, u64 va) {
+    return {kind == access::load ? cause::load_misaligned : cause::store_misaligned, va};
 }
 
 constexpr bool aligned(u64 va, unsigned size) {
@@ -28,24 +28,24 @@ privilege hart::data_mode() const {
     return static_cast<privilege>(csr.mstatus >> mstatus::mpp_shift & 3);
 }
 
-fault hart::physical(u64 va, u64 size, access how, u64& pa) {
-    const fault f = mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
+fault hart::physical(u64 va, u64 size, access kind, u64& pa) {
+    const fault f = mmu_.physical(va, size, kind, kind == access::fetch ? mode_ : data_mode(), pa);
     if (mmu_.has_used_bus()) end_with_quantum();
     return was_reset() ? fault{cause::reset, 0} : f;
 }
 
 /// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
 /// checks. A page of which some bytes are watched has entries of its own.
-void hart::remember(u64 va, u64 pa, access how) {
+void hart::remember(u64 va, u64 pa, access kind) {
     const u64 page = va & ~page_mask, frame = pa & ~page_mask;
     if (log_ != nullptr || !protection.uniform(frame, page_size)) return;
-    u8* const host = mmu_.direct(frame, page_size, how);
+    u8* const host = mmu_.direct(frame, page_size, kind);
     if (host == nullptr) return;
-    if (how == access::store && observed_ && reservations_->any_in(host, page_size)) return;
+    if (kind == access::store && observed_ && reservations_->any_in(host, page_size)) return;
     if (is_accessed_once(*mmu_.region(frame))) return;
     const u64 offset = reinterpret_cast<u64>(host) - page;
-    const bool is_store = how == access::store;
-    if (const address_range watched = watched_in_page(page, how); watched.is_empty())
+    const bool is_store = kind == access::store;
+    if (const address_range watched = watched_in_page(page, kind); watched.is_empty())
         (is_store ? exec.space->store_entry(va) : exec.space->load_entry(va)) = {page, offset};
     else
         (is_store ? exec.space->watched_store_entry(va) : exec.space->watched_load_entry(va)) = {
@@ -62,14 +62,14 @@ bool hart::is_accessed_once(const direct_memory& memory) const {
 
 /// Enters the page as a device page, so that further accesses go directly to the bus, unless the
 /// page needs checks. Called before the access, which may change the mode and the translations.
-void hart::remember_device(u64 va, u64 pa, access how) {
+void hart::remember_device(u64 va, u64 pa, access kind) {
     const u64 page = va & ~page_mask;
-    if (log_ != nullptr || !watched_in_page(page, how).is_empty() ||
+    if (log_ != nullptr || !watched_in_page(page, kind).is_empty() ||
         !protection.uniform(pa & ~page_mask, page_size))
         return;
-    if (how == access::store && observed_ && is_memory(pa, 1)) return;
-    auto& entry = how == access::store ? exec.space->device_store_entry(va)
-                                       : exec.space->device_load_entry(va);
+    if (kind == access::store && observed_ && is_memory(pa, 1)) return;
+    auto& entry = kind == access::store ? exec.space->device_store_entry(va)
+                                        : exec.space->device_load_entry(va);
     entry = {page, pa - va};
 }
 
@@ -116,10 +116,10 @@ bool hart::is_memory(u64 pa, u64 size) {
 }
 
 /// The fault of an access to memory within a page; an access fault outside of memory.
-fault hart::memory_access(u64 va, u64 size, access how) {
+fault hart::memory_access(u64 va, u64 size, access kind) {
     u64 pa = 0;
-    if (const fault f = physical(va, size, how, pa)) return f;
-    return is_memory(pa, size) ? fault{} : access_fault(how, va);
+    if (const fault f = physical(va, size, kind, pa)) return f;
+    return is_memory(pa, size) ? fault{} : access_fault(kind, va);
 }
 
 /// Precondition: `value` is 0.
@@ -202,12 +202,12 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
 
 // --- Atomics: aligned accesses to memory; AMOs also access devices, by a read and a write
 
-fault hart::atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host) {
-    if (const fault f = watch_data(va, size, how)) return f;
-    if (!aligned(va, size)) return misaligned(how, va);
-    if (const fault f = physical(va, size, how, pa)) return f;
-    host = mmu_.direct(pa, size, how);
-    if (host != nullptr) remember(va, pa, how);
+fault hart::atomic_address(u64 va, unsigned size, access kind, u64& pa, u8*& host) {
+    if (const fault f = watch_data(va, size, kind)) return f;
+    if (!aligned(va, size)) return misaligned(kind, va);
+    if (const fault f = physical(va, size, kind, pa)) return f;
+    host = mmu_.direct(pa, size, kind);
+    if (host != nullptr) remember(va, pa, kind);
     return {};
 }
 
@@ -351,21 +351,21 @@ bool hart::triggers_enabled() const {
     return mode_ == privilege::user || !delegated || (csr.mstatus & mstatus::sie) != 0;
 }
 
-fault hart::watch_data(u64 va, unsigned size, access how) {
+fault hart::watch_data(u64 va, unsigned size, access kind) {
     if (!watching_data_) return {};
-    if (triggers_enabled() && watch.hit(how, va, size, mode_)) return {cause::breakpoint, va};
-    const auto watched = debug_.watched(va, size, how);
+    if (triggers_enabled() && watch.hit(kind, va, size, mode_)) return {cause::breakpoint, va};
+    const auto watched = debug_.watched(va, size, kind);
     if (!watched) return {};
-    if (phase_ == phase::alone) debug_.hit(*watched, how);
+    if (phase_ == phase::alone) debug_.hit(*watched, kind);
     return {cause::alone, 0};
 }
 
 /// The bytes of the page at which a debugger or a trigger may have to stop such an access, and
 /// those between.
-address_range hart::watched_in_page(u64 page, access how) const {
+address_range hart::watched_in_page(u64 page, access kind) const {
     const address_range limits{page, page + page_mask};
-    address_range all = watch.watched(how, limits);
-    if (how != access::fetch) all.include(debug_.watched(how, limits), limits);
+    address_range all = watch.watched(kind, limits);
+    if (kind != access::fetch) all.include(debug_.watched(kind, limits), limits);
     return all;
 }
 

@@ -25,42 +25,42 @@ constexpr std::size_t index_of(privilege mode) {
 
 /// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are set while menvcfg.ADUE is (Svadu);
 /// otherwise a clear one is a page fault (Svade).
-fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
-    if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(how, va);
+fault mmu::walk(u64 va, access kind, privilege mode, u64& pa) {
+    if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(kind, va);
     u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, place = 0;
     int level = 2;
     for (;; --level) {
         place = table + (va >> (12 + 9 * level) & 511) * 8;
         if (!protection_.allows(place, 8, access::load, privilege::supervisor))
-            return access_fault(how, va);
+            return access_fault(kind, va);
         std::array<u8, 8> raw{};
-        if (!read_entry(place, raw)) return access_fault(how, va);
+        if (!read_entry(place, raw)) return access_fault(kind, va);
         std::memcpy(&entry, raw.data(), 8);
 
         const bool writable_only = (entry & (pte::r | pte::w)) == pte::w;
         if ((entry & pte::v) == 0 || writable_only || (entry & pte::reserved) != 0)
-            return page_fault(how, va);
+            return page_fault(kind, va);
         if ((entry & (pte::r | pte::x)) != 0) break;
-        if (level == 0 || (entry & (pte::a | pte::d | pte::u)) != 0) return page_fault(how, va);
+        if (level == 0 || (entry & (pte::a | pte::d | pte::u)) != 0) return page_fault(kind, va);
         table = pte::ppn(entry) << 12;
     }
 
     const bool user_page = (entry & pte::u) != 0;
-    if (mode == privilege::user && !user_page) return page_fault(how, va);
+    if (mode == privilege::user && !user_page) return page_fault(kind, va);
     if (mode == privilege::supervisor && user_page) {
-        const bool allowed = how != access::fetch && (csr_.mstatus & mstatus::sum) != 0;
-        if (!allowed) return page_fault(how, va);
+        const bool allowed = kind != access::fetch && (csr_.mstatus & mstatus::sum) != 0;
+        if (!allowed) return page_fault(kind, va);
     }
-    u64 enough = how == access::fetch ? pte::x : how == access::store ? pte::w : pte::r;
-    if (how == access::load && (csr_.mstatus & mstatus::mxr) != 0) enough |= pte::x;
-    if ((entry & enough) == 0) return page_fault(how, va);
+    u64 enough = kind == access::fetch ? pte::x : kind == access::store ? pte::w : pte::r;
+    if (kind == access::load && (csr_.mstatus & mstatus::mxr) != 0) enough |= pte::x;
+    if ((entry & enough) == 0) return page_fault(kind, va);
 
     const u64 below = (u64{1} << (9 * level)) - 1;  // page numbers inside a superpage
-    if ((pte::ppn(entry) & below) != 0) return page_fault(how, va);
-    const u64 marked = entry | pte::a | (how == access::store ? pte::d : 0);
+    if ((pte::ppn(entry) & below) != 0) return page_fault(kind, va);
+    const u64 marked = entry | pte::a | (kind == access::store ? pte::d : 0);
     if (marked != entry && !debugs_) {
-        if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(how, va);
-        if (!set_accessed(place, marked)) return access_fault(how, va);
+        if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(kind, va);
+        if (!set_accessed(place, marked)) return access_fault(kind, va);
     }
     pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
     return {};
@@ -99,19 +99,19 @@ bool mmu::debug_translate(u64 va, privilege mode, u64& pa) {
 }
 
 bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
-    for (const access how : {access::load, access::fetch, access::store})
+    for (const access kind : {access::load, access::fetch, access::store})
         for (const privilege tried : {mode, privilege::user})
-            if (!translate(va, how, tried, pa)) return true;
+            if (!translate(va, kind, tried, pa)) return true;
     return false;
 }
 
 // --- Host pointers
 
-u8* mmu::direct(u64 pa, u64 size, access how) {
-    const u64 key = (pa & ~page_mask) | static_cast<u64>(how);
+u8* mmu::direct(u64 pa, u64 size, access kind) {
+    const u64 key = (pa & ~page_mask) | static_cast<u64>(kind);
     if (refused_.contains(key)) return nullptr;
     const auto usable = [&](const direct_memory& r) {
-        return r.holds(pa, size) && (how == access::store ? r.writable : r.readable);
+        return r.holds(pa, size) && (kind == access::store ? r.writable : r.readable);
     };
     for (const auto& r : regions_)
         if (usable(r)) return r.host + (pa - r.first);

@@ -27,21 +27,21 @@ public:
         : csr_(csr), protection_(protection), bus_(bus) {}
 
     /// Translates to the physical address. Checks permissions of the page table only.
-    fault translate(u64 va, access how, privilege mode, u64& pa) {
+    fault translate(u64 va, access kind, privilege mode, u64& pa) {
         constexpr unsigned satp_mode_shift = 60;
         if (mode != privilege::machine && csr_.satp >> satp_mode_shift != 0)
-            return walk(va, how, mode, pa);
+            return walk(va, kind, mode, pa);
         pa = va;
         return {};
     }
     /// Like translate(), but PMP must also allow the whole access.
-    fault physical(u64 va, u64 size, access how, privilege mode, u64& pa) {
-        if (const fault f = translate(va, how, mode, pa)) return f;
-        if (!protection_.allows(pa, size, how, mode)) return access_fault(how, va);
+    fault physical(u64 va, u64 size, access kind, privilege mode, u64& pa) {
+        if (const fault f = translate(va, kind, mode, pa)) return f;
+        if (!protection_.allows(pa, size, kind, mode)) return access_fault(kind, va);
         return {};
     }
     /// The host memory of an access, or nullptr.
-    u8* direct(u64 pa, u64 size, access how);
+    u8* direct(u64 pa, u64 size, access kind);
     /// The memory granted by direct() for `pa`, or nullptr.
     const direct_memory* region(u64 pa) const;
     /// Like translate() for a debugger: ignores permissions, sets no A or D bits. False: not
@@ -61,7 +61,7 @@ public:
     u64 footprint() const;
 
 private:
-    fault walk(u64 va, access how, privilege mode, u64& pa);
+    fault walk(u64 va, access kind, privilege mode, u64& pa);
     bool read_entry(u64 pa, std::span<u8> raw);
     bool set_accessed(u64 pa, u64 marked);
     bool find_mapped(u64 va, privilege mode, u64& pa);

@@ -58,7 +58,7 @@ void pmp::update() {
     }
 }
 
-bool pmp::allows(u64 pa, u64 size, access how, privilege mode) const {
+bool pmp::allows(u64 pa, u64 size, access kind, privilege mode) const {
     const u64 last = pa + size - 1;
     for (unsigned i = 0; i < active_; ++i) {
         const region& r = region_[i];
@@ -67,7 +67,7 @@ bool pmp::allows(u64 pa, u64 size, access how, privilege mode) const {
         // bytes.
         if (pa < r.first || last > r.last) return false;
         if (mode == privilege::machine && (config_[i] & bit_l) == 0) return true;
-        const u8 needed = how == access::fetch ? bit_x : how == access::load ? bit_r : bit_w;
+        const u8 needed = kind == access::fetch ? bit_x : kind == access::load ? bit_r : bit_w;
         return (config_[i] & needed) != 0;
     }
     return mode == privilege::machine;

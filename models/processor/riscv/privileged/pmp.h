@@ -20,7 +20,7 @@ public:
     void set_address(unsigned entry, u64 value);
 
     /// Whether `mode` may access all of [pa, pa + size).
-    bool allows(u64 pa, u64 size, access how, privilege mode) const;
+    bool allows(u64 pa, u64 size, access kind, privilege mode) const;
     /// Whether the same entry, or none, applies to all bytes of [pa, pa + size).
     bool uniform(u64 pa, u64 size) const;
     void reset();

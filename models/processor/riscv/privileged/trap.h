@@ -38,15 +38,15 @@ struct [[nodiscard]] fault {
 
 enum class access : u8 { fetch, load, store };
 
-constexpr fault page_fault(access how, u64 va) {
+constexpr fault page_fault(access kind, u64 va) {
     constexpr cause codes[] = {cause::fetch_page_fault, cause::load_page_fault,
                                cause::store_page_fault};
-    return {codes[static_cast<u8>(how)], va};
+    return {codes[static_cast<u8>(kind)], va};
 }
 
-constexpr fault access_fault(access how, u64 va) {
+constexpr fault access_fault(access kind, u64 va) {
     constexpr cause codes[] = {cause::fetch_access, cause::load_access, cause::store_access};
-    return {codes[static_cast<u8>(how)], va};
+    return {codes[static_cast<u8>(kind)], va};
 }
 
 /// Interrupt lines of a hart: bit numbers of mip.

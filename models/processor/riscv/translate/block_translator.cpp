@@ -29,13 +29,13 @@ u64 address_of(handler f) {
 
 }  // namespace
 
-block_translator::block_translator(const block& b, u64 base, const context& in,
+block_translator::block_translator(const block& b, u64 base, const context& settings,
                                    std::function<u64(const op*)> host_code_of)
     : b_(b),
-      shared_(in.shared),
-      options_(in.chosen),
+      shared_(settings.shared),
+      options_(settings.chosen),
       host_code_of_(std::move(host_code_of)),
-      memory_(registers_, in.shared, in.checked) {
+      memory_(registers_, settings.shared, settings.checked) {
     holder_.init(asmjit::Environment::host(), base);
     holder_.attach(&a_);
     start_ = a_.newLabel();

@@ -44,7 +44,7 @@ public:
     };
     /// The code is for address `base`. `host_code_of` returns the address of the host code of a
     /// block, given its first operation; 0: none.
-    block_translator(const block& b, u64 base, const context& in,
+    block_translator(const block& b, u64 base, const context& settings,
                      std::function<u64(const op*)> host_code_of);
 
     /// With `end`, the code leaves to the executor before the operation at that slot.

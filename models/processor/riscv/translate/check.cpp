@@ -21,8 +21,8 @@ namespace {
     if (is_short) ++hot.runs;
     const i64 given = std::min<i64>(budget, is_short ? 1 : outcome::max_instructions);
     checked_run run(h, o, acc, page, *space);
-    if (const auto how = run.execute(hot.entries[o->slot], given); !how.empty())
-        report_first_error(run, given, how);
+    if (const auto difference = run.execute(hot.entries[o->slot], given); !difference.empty())
+        report_first_error(run, given, difference);
     return budget - given;
 }
 

@@ -15,11 +15,11 @@ namespace {
 
 /// A difference, and the code to which it is narrowed down.
 struct error {
-    const block& in;
+    const block& code;
     unsigned from_slot;  ///< where host code of the block was entered
     u64 page;
     std::optional<unsigned> slot;  ///< of the wrong instruction, if known
-    std::string how;
+    std::string difference;
 };
 
 std::string name_at(const block& b, unsigned slot) {
@@ -39,8 +39,8 @@ std::optional<error> wrong_instruction(checked_run& run) {
         const unsigned next = slot + (leaves ? 3 : 1);
         const handler part = hot.owner.translate_part(hot, static_cast<u8>(entry), next);
         if (part != nullptr) {
-            const std::string how = run.execute(part, 1);
-            if (!how.empty()) return error{b, entry, run.page(), slot, how};
+            const std::string difference = run.execute(part, 1);
+            if (!difference.empty()) return error{b, entry, run.page(), slot, difference};
             run.undo();
         }
         slot = next;
@@ -49,9 +49,9 @@ std::optional<error> wrong_instruction(checked_run& run) {
 }
 
 /// Precondition: the run is undone.
-error first_error(checked_run& run, i64 budget, const std::string& how) {
+error first_error(checked_run& run, i64 budget, const std::string& difference) {
     const handler code = run.block_of_start().entries[run.start()->slot];
-    error found{run.block_of_start().b, run.start()->slot, run.page(), std::nullopt, how};
+    error found{run.block_of_start().b, run.start()->slot, run.page(), std::nullopt, difference};
     i64 equal = 0;  // budget of the longest run without a difference
     for (i64 shorter = 1; shorter < budget;) {
         const std::string now = run.execute(code, shorter);
@@ -59,7 +59,7 @@ error first_error(checked_run& run, i64 budget, const std::string& how) {
         const bool is_spent = run.is_spent();
         run.undo();
         if (!now.empty()) {
-            found.how = now;
+            found.difference = now;
             break;
         }
         if (!is_spent) break;
@@ -71,31 +71,32 @@ error first_error(checked_run& run, i64 budget, const std::string& how) {
     const op* const next = run.next_block();
     if (next == nullptr || block_of(next).native == nullptr) return found;
     checked_run last(run.checked_hart(), next, 0, run.end_pc() & ~u64{4095}, run.space());
-    found.how += fmt::format(", after {} instructions in host code", equal - run.end().budget);
+    found.difference +=
+        fmt::format(", after {} instructions in host code", equal - run.end().budget);
     return wrong_instruction(last).value_or(
-        error{block_of(next), 0, last.page(), std::nullopt, found.how});
+        error{block_of(next), 0, last.page(), std::nullopt, found.difference});
 }
 
 }  // namespace
 
-void report_first_error(checked_run& run, i64 budget, const std::string& how) {
+void report_first_error(checked_run& run, i64 budget, const std::string& difference) {
     run.undo();
-    const error found = first_error(run, budget, how);
-    const auto pc = [&](unsigned slot) { return found.page + found.in.slots[slot].offset; };
+    const error found = first_error(run, budget, difference);
+    const auto pc = [&](unsigned slot) { return found.page + found.code.slots[slot].offset; };
     const std::string module = run.checked_hart().memory().describe();
     fmt::print(
         stderr, "trnvp: --hart check: {}host code of the block at {:#x}, from {:#x}: {}{}\n",
-        module.empty() ? "" : module + ": ", found.page + found.in.start, pc(found.from_slot),
-        found.slot ? fmt::format("{} at {:#x}: ", name_at(found.in, *found.slot), pc(*found.slot))
+        module.empty() ? "" : module + ": ", found.page + found.code.start, pc(found.from_slot),
+        found.slot ? fmt::format("{} at {:#x}: ", name_at(found.code, *found.slot), pc(*found.slot))
                    : "",
-        found.how);
-    for (unsigned slot = 0; slot < found.in.slots.size(); ++slot) {
-        if (found.in.alone[slot] == nullptr) {  // a link; its stub follows
+        found.difference);
+    for (unsigned slot = 0; slot < found.code.slots.size(); ++slot) {
+        if (found.code.alone[slot] == nullptr) {  // a link; its stub follows
             ++slot;
             continue;
         }
         fmt::print(stderr, "{} {:#x}: {:08x} {}\n", slot == found.slot ? '>' : ' ', pc(slot),
-                   found.in.slots[slot].bits, name_at(found.in, slot));
+                   found.code.slots[slot].bits, name_at(found.code, slot));
     }
     std::fflush(stderr);
     std::abort();

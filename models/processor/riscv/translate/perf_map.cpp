@@ -27,8 +27,8 @@ void perf_map::add(std::span<const std::uint8_t> code, const std::string& name) 
 void perf_map::open_file() {
     const auto path = fmt::format("/tmp/perf-{}.map", getpid());
     unlink(path.c_str());  // of an ended process with this number; fails for another user's file
-    constexpr int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND;
-    file_ = unique_fd(open(path.c_str(), how, 0644));
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND;
+    file_ = unique_fd(open(path.c_str(), flags, 0644));
     if (!file_) log::error("perf map", "cannot make {}: {}", path, std::strerror(errno));
 }
 

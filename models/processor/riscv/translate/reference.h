@@ -54,7 +54,7 @@ public:
         return stores_ < expected_.size() ? &expected_[stores_] : nullptr;
     }
     void count_store() { ++stores_; }
-    void differs(std::string how) { difference_ = std::move(how); }
+    void differs(std::string difference) { difference_ = std::move(difference); }
 
 private:
     const finder find_;

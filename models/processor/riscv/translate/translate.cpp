@@ -11,11 +11,11 @@
 
 namespace trn::riscv::translate {
 
-bool choose(mode how, const options& chosen) {
+bool choose(mode requested, const options& chosen) {
     back_end::choose(nullptr);
-    if (how == mode::interpret) return true;
+    if (requested == mode::interpret) return true;
     constexpr translator::check_mode check{check_run, checked_run::reference_to};
-    auto made = std::make_shared<translator>(chosen, how == mode::check ? &check : nullptr);
+    auto made = std::make_shared<translator>(chosen, requested == mode::check ? &check : nullptr);
     if (!made->usable()) {
         static bool said = false;
         if (!std::exchange(said, true))

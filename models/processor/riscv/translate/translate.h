@@ -15,6 +15,6 @@ enum class mode {
 
 /// Sets the mode of harts whose code cache is empty. False: this host or build does not support
 /// translation, and harts interpret; logged once.
-bool choose(mode how, const options& chosen = {});
+bool choose(mode requested, const options& chosen = {});
 
 }  // namespace trn::riscv::translate

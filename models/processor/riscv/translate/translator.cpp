@@ -141,8 +141,8 @@ handler translator::translate_part(const hot_block& hot, u8 entry, unsigned end)
 /// Patches earlier translated blocks to jump directly to this one.
 void translator::join_links_to(const hot_block& hot) {
     const auto [first, end] = waiting_.equal_range(place_of(hot.b, hot.b.start));
-    for (auto it = first; it != end; ++it) {
-        const u8* const jump = it->second;
+    for (auto link = first; link != end; ++link) {
+        const u8* const jump = link->second;
         if (!region_.replace(jump, direct_jump(reinterpret_cast<u64>(jump), hot.start)))
             return refuse();
     }

@@ -6,9 +6,9 @@
 
 namespace trn::riscv::translate {
 
-bool choose(mode how, const options&) {
+bool choose(mode requested, const options&) {
     back_end::choose(nullptr);
-    if (how == mode::interpret) return true;
+    if (requested == mode::interpret) return true;
     static const bool said = [] {
         log::info("riscv",
                   "harts interpret: this program was built without translation (AsmJit on x86-64)");

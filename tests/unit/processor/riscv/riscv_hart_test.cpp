@@ -100,7 +100,9 @@ struct test_clock final : mtime_source {
     mutable std::function<void()> written;
 
     u64 mtime(sc_time at) const override { return at.value() / tick + offset; }
-    sc_time when(u64 value) const override { return sc_time::from_value((value - offset) * tick); }
+    sc_time time_of(u64 value) const override {
+        return sc_time::from_value((value - offset) * tick);
+    }
     void on_write(const std::function<void()>& call) const override { written = call; }
 
 private:

@@ -94,7 +94,7 @@ TEST_F(RiscvTest, WatchpointStopsBeforeTheAccess) {
     ASSERT_TRUE(h->halted());
     EXPECT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
     EXPECT_EQ(h->last_stop().address, base + 0x2008);
-    EXPECT_EQ(h->last_stop().how, access::store);
+    EXPECT_EQ(h->last_stop().kind, access::store);
     EXPECT_EQ(h->pc(), base + 8);
     EXPECT_EQ(peek(base + 0x2008), 0u);
     h->remove_watchpoint({base + 0x2008, 4, false, true});
