@@ -25,14 +25,14 @@ static uint32_t shown_kind(enum partner_kind kind) {
     case PARTNER_NONE:
         break;
     }
-    return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_NOBODY;
+    return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_NONE;
 }
 
 /// The layout of TOPOLOGY_PLACE, TOPOLOGY_PORT_ID and TOPOLOGY_PORT_EXPECTED_ID.
-static uint32_t shown_place(const struct place* at) {
-    return TRN_MISC_RAM_TOPOLOGY_PLACE_RACK_SET(at->rack) |
-           TRN_MISC_RAM_TOPOLOGY_PLACE_SERVER_SET(at->server) |
-           TRN_MISC_RAM_TOPOLOGY_PLACE_CHIP_SET(at->chip);
+static uint32_t shown_place(const struct place* place) {
+    return TRN_MISC_RAM_TOPOLOGY_PLACE_RACK_SET(place->rack) |
+           TRN_MISC_RAM_TOPOLOGY_PLACE_SERVER_SET(place->server) |
+           TRN_MISC_RAM_TOPOLOGY_PLACE_CHIP_SET(place->chip);
 }
 
 static void fill_port(const struct topology* t, unsigned p, const struct port* port) {

@@ -126,7 +126,7 @@ std::string_view name_of(trn_partner_kind kind) {
         return "sled_switch";
     case TRN_PARTNER_RACK_SWITCH:
         return "rack_switch";
-    case TRN_PARTNER_NOBODY:
+    case TRN_PARTNER_NONE:
         break;
     }
     return "none";
@@ -141,7 +141,7 @@ std::string words(const trn_partner& partner) {
         return fmt::format("the sled switch of rack {} server {}", place.rack, place.server);
     case TRN_PARTNER_RACK_SWITCH:
         return fmt::format("the rack switch of rack {}", place.rack);
-    case TRN_PARTNER_NOBODY:
+    case TRN_PARTNER_NONE:
         break;
     }
     return "no device";
@@ -159,7 +159,7 @@ std::string shortly(const trn_partner& partner) {
         return fmt::format("sled {}/{}", partner.place.rack, partner.place.server);
     case TRN_PARTNER_RACK_SWITCH:
         return fmt::format("rack {}", partner.place.rack);
-    case TRN_PARTNER_NOBODY:
+    case TRN_PARTNER_NONE:
         break;
     }
     return "?";
@@ -225,7 +225,7 @@ json link_json(unsigned port, const trn_link& link) {
 }
 
 bool matters(const trn_link& link) {
-    return link.connected || link.expected.kind != TRN_PARTNER_NOBODY;
+    return link.connected || link.expected.kind != TRN_PARTNER_NONE;
 }
 
 json chip_json(const chip_words& chip) {
