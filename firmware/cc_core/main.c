@@ -44,7 +44,7 @@ static void serve_doorbell(void) {
 }
 
 /// The timer is set only for an earlier deadline, or when it has expired: waits are frequent and
-/// short compared with their time-out, and an early wake-up does no harm.
+/// short compared with their timeout, and an early wake-up does no harm.
 static void sleep(void) {
     static uint64_t armed = UINT64_MAX;
     const uint64_t deadline = streams_deadline();

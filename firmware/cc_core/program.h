@@ -30,7 +30,7 @@ struct program {
     uint32_t magic, format, length, crc;
     uint32_t rank, ranks, queues, steps;
     uint64_t done;   ///< AXI address of the word that receives the number of runs; 0: none
-    uint64_t limit;  ///< time-out of a wait in ns; 0: none
+    uint64_t limit;  ///< timeout of a wait in ns; 0: none
     uint32_t semaphores;
     uint32_t marks;     ///< words after the program, for times
     uint32_t requests;  ///< work requests after the steps

@@ -48,7 +48,7 @@ struct link_events neuron_link_take_events(void);
 // --- Partners ----------------------------------------------------------------------------------
 
 /// Reads or writes a word of the identity block (fabric_identity.regs.yaml) of a port's partner.
-/// Sleeps until the response; false on an error or a time-out. Precondition: interrupts are on.
+/// Sleeps until the response; false on an error or a timeout. Precondition: interrupts are on.
 bool neuron_link_read_partner(unsigned port, uint32_t offset, uint32_t* answer);
 bool neuron_link_write_partner(unsigned port, uint32_t offset, uint32_t word);
 
@@ -65,4 +65,4 @@ void neuron_link_route_server(unsigned server, unsigned port);
 void neuron_link_route_rack(unsigned rack, unsigned port);
 /// Set the destination of a neighbour window (contract 3.1): the partner of a port, or a chip.
 void neuron_link_window_to_port(unsigned window, unsigned port);
-void neuron_link_window_to_chip(unsigned window, struct fabric_id to);
+void neuron_link_window_to_chip(unsigned window, struct fabric_id destination);

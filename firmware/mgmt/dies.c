@@ -58,5 +58,5 @@ void dies_reset(void) {
         error_log_add(ERROR_DIE_TO_DIE, LINK_NOT_TRAINED, 0);
     else if (!was_up)
         log_info("die-to-die link works again");
-    publish(up);  // also if the link came up after the time-out of an earlier reset
+    publish(up);  // also if the link came up after the timeout of an earlier reset
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/// Trains the link unless it is up. False: it is still down after a time-out. True on a chip with
+/// Trains the link unless it is up. False: it is still down after a timeout. True on a chip with
 /// one die.
 bool dies_connect(void);
 /// Enables the interrupt that reports a loss of the link.

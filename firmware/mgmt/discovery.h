@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the identity block of the partner on a port: configuration requests over the
-// link, each with a time-out.
+// link, each with a timeout.
 #pragma once
 
 #include "firmware/mgmt/routes.h"

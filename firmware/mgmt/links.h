@@ -8,7 +8,7 @@
 
 /// Starts the training of all ports; it continues while other boot stages run.
 void links_start(void);
-/// Waits, up to a time-out, until all partners are identified and all chips are reachable, then
+/// Waits, up to a timeout, until all partners are identified and all chips are reachable, then
 /// publishes the topology. Always true: a chip without partners still boots.
 bool links_bring_up(void);
 

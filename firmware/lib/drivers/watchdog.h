@@ -30,7 +30,7 @@ static inline void watchdog_stop(void) {
     mmio_write(WATCHDOG(CONTROL), 0);
 }
 /// Pauses the watchdog for an idle sleep, until the processor wakes or the host raises a request.
-/// Other sleeps count towards the time-outs.
+/// Other sleeps count towards the timeouts.
 static inline void watchdog_sleep(void) {
     mmio_write(WATCHDOG(SERVICE), TRN_WATCHDOG_SERVICE_KEY_SLEEP);
 }
