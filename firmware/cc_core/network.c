@@ -11,9 +11,9 @@
 #define COMPLETION_BYTES 16u
 #define IN_COMPLETION(name) (TRN_EFA_IO_##name##_OFFSET - TRN_EFA_IO_COMPLETION_OFFSET)
 #define COMPLETION(field, value) TRN_EFA_IO_COMPLETION_##field##_GET(value)
-#define SEMAPHORES(field, of) \
-    TRN_CC_PROGRAM_NET_SEMAPHORES_##field##_GET((of)->program->network.semaphores)
-#define DEPTH(ring, of) TRN_CC_PROGRAM_NET_DEPTHS_##ring##_GET((of)->program->network.depths)
+#define SEMAPHORES(field, net) \
+    TRN_CC_PROGRAM_NET_SEMAPHORES_##field##_GET((net)->program->network.semaphores)
+#define DEPTH(ring, net) TRN_CC_PROGRAM_NET_DEPTHS_##ring##_GET((net)->program->network.depths)
 
 bool network_posts(const struct network* n, unsigned semaphore) {
     if (n->program == NULL || n->program->network.ring == 0) return false;
@@ -27,22 +27,22 @@ unsigned network_event(const struct network* n) {
 
 /// The phase bit of work requests starts at 0 and flips at each wrap of the ring.
 bool network_send(struct network* n, uint32_t first, uint32_t count) {
-    const struct program_network* to = &n->program->network;
+    const struct program_network* queues = &n->program->network;
     const uint32_t depth = DEPTH(SENDS, n);
     for (uint32_t number = first; number < first + count; ++number, ++n->posted) {
         uint64_t words[WORK_REQUEST_BYTES / sizeof(uint64_t)];
         memcpy(words, program_request(n->program, number), sizeof words);
         if (n->posted / depth & 1) words[0] |= TRN_EFA_IO_WORK_REQUEST_PHASE_MASK;
-        if (!axi_write(to->ring + n->posted % depth * sizeof words, words, sizeof words))
+        if (!axi_write(queues->ring + n->posted % depth * sizeof words, words, sizeof words))
             return false;
     }
     mmio_fence();
-    return axi_write_word(to->send_doorbell, TRN_EFA_IO_QUEUE_DOORBELL_COUNT_SET(n->posted));
+    return axi_write_word(queues->send_doorbell, TRN_EFA_IO_QUEUE_DOORBELL_COUNT_SET(n->posted));
 }
 
 /// Address handle of the partner of a failed completion: of the own work request, else the
 /// sender's.
-static uint32_t peer_of(const struct network* n, uint64_t at, uint32_t done) {
+static uint32_t peer_of(const struct network* n, uint64_t address, uint32_t done) {
     const uint32_t request = COMPLETION(ID, done);
     uint32_t word = 0;
     if (COMPLETION(QUEUE, done) == TRN_EFA_IO_COMPLETION_QUEUE_SEND) {
@@ -51,24 +51,25 @@ static uint32_t peer_of(const struct network* n, uint64_t at, uint32_t done) {
                    sizeof word);
         return TRN_EFA_IO_ADDRESS_HANDLE_NUMBER_GET(word);
     }
-    (void)axi_read_word(at + IN_COMPLETION(COMPLETION_SOURCE), &word);
+    (void)axi_read_word(address + IN_COMPLETION(COMPLETION_SOURCE), &word);
     return TRN_EFA_IO_COMPLETION_SOURCE_AH_GET(word);
 }
 
 /// Posts the semaphore of one completion.
-static enum network_result take_one(struct network* n, unsigned slot, uint64_t at, uint32_t done) {
+static enum network_result take_one(struct network* n, unsigned slot, uint64_t address,
+                                    uint32_t done) {
     unsigned semaphore = SEMAPHORES(FIRST, n);
     uint32_t immediate = 0;
     if (COMPLETION(STATUS, done) != TRN_EFA_IO_COMPLETION_STATUS_OK) {
         n->failure.status = COMPLETION(STATUS, done);
         n->failure.request = COMPLETION(ID, done);
-        n->failure.peer = peer_of(n, at, done);
+        n->failure.peer = peer_of(n, address, done);
         log_line("slot %u: work request %u failed: status %u", slot, (unsigned)n->failure.request,
                  (unsigned)n->failure.status);
         return NETWORK_FAILED;
     }
     if (COMPLETION(QUEUE, done) == TRN_EFA_IO_COMPLETION_QUEUE_RECEIVE) {
-        if (!axi_read_word(at + IN_COMPLETION(COMPLETION_IMMEDIATE), &immediate))
+        if (!axi_read_word(address + IN_COMPLETION(COMPLETION_IMMEDIATE), &immediate))
             return NETWORK_BUS_ERROR;
         semaphore = immediate;
     }
@@ -87,12 +88,12 @@ enum network_result network_take(struct network* n, unsigned slot) {
         n->armed = false;
     }
     for (uint32_t count = 0; count < depth; ++count) {
-        const uint64_t at =
+        const uint64_t address =
             n->program->network.completions + n->taken % depth * (uint64_t)COMPLETION_BYTES;
         uint32_t done = 0;
-        if (!axi_read_word(at, &done)) return NETWORK_BUS_ERROR;
+        if (!axi_read_word(address, &done)) return NETWORK_BUS_ERROR;
         if (COMPLETION(PHASE, done) != !(n->taken / depth & 1)) break;
-        const enum network_result result = take_one(n, slot, at, done);
+        const enum network_result result = take_one(n, slot, address, done);
         if (result == NETWORK_BUS_ERROR) return result;
         ++n->taken;
         if (result != NETWORK_OK) return result;
@@ -101,12 +102,12 @@ enum network_result network_take(struct network* n, unsigned slot) {
 }
 
 /// No completion is lost between network_take() and the doorbell: the card compares the consumed
-/// count with its own. Without a card there is no event; the time-out of the wait ends it.
+/// count with its own. Without a card there is no event; the timeout of the wait ends it.
 void network_arm(struct network* n) {
-    const struct program_network* at = &n->program->network;
+    const struct program_network* queues = &n->program->network;
     if (n->armed) return;
-    n->armed = axi_write_word(at->cq_doorbell, TRN_EFA_IO_CQ_DOORBELL_CONSUMED_SET(n->taken) |
-                                                   TRN_EFA_IO_CQ_DOORBELL_ARM_MASK) &&
-               axi_write_word(at->eq_doorbell,
-                              TRN_EFA_CARD_EQ_DB_EQ_SET(at->eq) | TRN_EFA_CARD_EQ_DB_ARM_MASK);
+    n->armed = axi_write_word(queues->cq_doorbell, TRN_EFA_IO_CQ_DOORBELL_CONSUMED_SET(n->taken) |
+                                                       TRN_EFA_IO_CQ_DOORBELL_ARM_MASK) &&
+               axi_write_word(queues->eq_doorbell,
+                              TRN_EFA_CARD_EQ_DB_EQ_SET(queues->eq) | TRN_EFA_CARD_EQ_DB_ARM_MASK);
 }

@@ -31,14 +31,14 @@ bool programs_share_semaphores(const struct program* a, const struct program* b)
 
 static uint32_t crc_of(const struct program* p) {
     static const uint32_t zero;
-    const size_t at = offsetof(struct program, crc), rest = at + sizeof p->crc;
-    uint32_t crc = crc32c_update(CRC32C_START, p, at);
+    const size_t crc_offset = offsetof(struct program, crc), rest = crc_offset + sizeof p->crc;
+    uint32_t crc = crc32c_update(CRC32C_START, p, crc_offset);
     crc = crc32c_update(crc, &zero, sizeof zero);
     return crc32c_finish(crc32c_update(crc, (const uint8_t*)p + rest, p->length - rest));
 }
 
-static bool loop_is_flat(const struct program* p, uint32_t from, uint32_t to) {
-    for (uint32_t n = from; n < to; ++n)
+static bool loop_is_flat(const struct program* p, uint32_t first, uint32_t end) {
+    for (uint32_t n = first; n < end; ++n)
         if (FIELD(CODE, p->step[n].op) == OP(LOOP)) return false;
     return true;
 }

@@ -17,7 +17,7 @@ static const uint32_t table[256] = {SIXTY_FOUR(0), SIXTY_FOUR(64), SIXTY_FOUR(12
                                     SIXTY_FOUR(192)};
 
 uint32_t crc32c_update(uint32_t crc, const void* bytes, size_t length) {
-    for (const uint8_t* at = bytes; length > 0; ++at, --length)
-        crc = crc >> 8 ^ table[(crc ^ *at) & 255];
+    for (const uint8_t* byte = bytes; length > 0; ++byte, --length)
+        crc = crc >> 8 ^ table[(crc ^ *byte) & 255];
     return crc;
 }

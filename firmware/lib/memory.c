@@ -8,15 +8,15 @@ typedef uint64_t __attribute__((may_alias)) word;
 
 // The compiler must not replace the loops by a call of memcpy().
 __attribute__((optimize("no-tree-loop-distribute-patterns"))) void* memcpy(
-    void* restrict to, const void* restrict from, size_t length) {
-    uint8_t* at = to;
-    const uint8_t* source = from;
-    if (((uintptr_t)at | (uintptr_t)source) % sizeof(word) == 0)
+    void* restrict destination, const void* restrict source, size_t length) {
+    uint8_t* out = destination;
+    const uint8_t* bytes = source;
+    if (((uintptr_t)out | (uintptr_t)bytes) % sizeof(word) == 0)
         for (; length >= sizeof(word); length -= sizeof(word)) {
-            *(word*)at = *(const word*)source;
-            at += sizeof(word);
-            source += sizeof(word);
+            *(word*)out = *(const word*)bytes;
+            out += sizeof(word);
+            bytes += sizeof(word);
         }
-    while (length-- > 0) *at++ = *source++;
-    return to;
+    while (length-- > 0) *out++ = *bytes++;
+    return destination;
 }

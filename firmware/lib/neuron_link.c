@@ -3,7 +3,7 @@
 
 #include "firmware/lib/timer.h"
 
-// Far above the hardware's own time-out, so that broken hardware does not stall the firmware.
+// Far above the hardware's own timeout, so that broken hardware does not stall the firmware.
 #define ANSWER_LIMIT_US 1000
 
 // --- Links -------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ static bool access_ended(const void* port) {
     return (state & TRN_NEURON_LINK_CONFIG_COMMAND_BUSY_MASK) == 0;
 }
 
-/// One configuration access. Sleeps until the interrupt at its end. False: error or time-out.
+/// One configuration access. Sleeps until the interrupt at its end. False: error or timeout.
 static bool access(unsigned port, uint32_t offset, uint32_t command) {
     mmio_write(NEURON_LINK_AT(CONFIG_ADDRESS, port), offset);
     mmio_write(NEURON_LINK_AT(CONFIG_COMMAND, port),
@@ -105,8 +105,8 @@ void neuron_link_window_to_port(unsigned window, unsigned port) {
                TRN_NEURON_LINK_WINDOW_VALID_MASK | TRN_NEURON_LINK_WINDOW_PORT_SET(port));
 }
 
-void neuron_link_window_to_chip(unsigned window, struct fabric_id to) {
+void neuron_link_window_to_chip(unsigned window, struct fabric_id destination) {
     mmio_write(NEURON_LINK_AT(WINDOW, window), TRN_NEURON_LINK_WINDOW_VALID_MASK |
                                                    TRN_NEURON_LINK_WINDOW_BY_ID_MASK |
-                                                   fabric_id_bits(to));
+                                                   fabric_id_bits(destination));
 }

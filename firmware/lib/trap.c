@@ -62,7 +62,7 @@ static uintptr_t axi(uint64_t address) {
     return address >> 63 ? address : MAP_AXI_WINDOW + address;
 }
 
-static bool guarded_load(uintptr_t address, void* to, size_t width) {
+static bool guarded_load(uintptr_t address, void* destination, size_t width) {
     uint64_t value = 0;
     long ok;
     switch (width) {
@@ -79,14 +79,14 @@ static bool guarded_load(uintptr_t address, void* to, size_t width) {
         GUARDED("lbu %[v], 0(%[a])", [v] "+&r"(value), [a] "r"(address));
         break;
     }
-    __builtin_memcpy(to, &value, width);
+    __builtin_memcpy(destination, &value, width);
     return ok;
 }
 
-static bool guarded_store(uintptr_t address, const void* from, size_t width) {
+static bool guarded_store(uintptr_t address, const void* source, size_t width) {
     uint64_t value = 0;
     long ok;
-    __builtin_memcpy(&value, from, width);
+    __builtin_memcpy(&value, source, width);
     switch (width) {
     case 8:
         GUARDED("sd %[v], 0(%[a])", [v] "+r"(value), [a] "r"(address));
@@ -110,33 +110,33 @@ static size_t widest_access(uint64_t address, size_t length) {
     return width;
 }
 
-bool axi_read(uint64_t address, void* to, size_t length) {
-    for (uint8_t* at = to; length > 0;) {
+bool axi_read(uint64_t address, void* destination, size_t length) {
+    for (uint8_t* byte = destination; length > 0;) {
         const size_t width = widest_access(address, length);
-        if (!guarded_load(axi(address), at, width)) return false;
+        if (!guarded_load(axi(address), byte, width)) return false;
         address += width;
-        at += width;
+        byte += width;
         length -= width;
     }
     return true;
 }
 
-bool axi_write(uint64_t address, const void* from, size_t length) {
-    for (const uint8_t* at = from; length > 0;) {
+bool axi_write(uint64_t address, const void* source, size_t length) {
+    for (const uint8_t* byte = source; length > 0;) {
         const size_t width = widest_access(address, length);
-        if (!guarded_store(axi(address), at, width)) return false;
+        if (!guarded_store(axi(address), byte, width)) return false;
         address += width;
-        at += width;
+        byte += width;
         length -= width;
     }
     return true;
 }
 
-bool axi_read_word(uint64_t address, uint32_t* to) {
+bool axi_read_word(uint64_t address, uint32_t* destination) {
     uint64_t value = 0;
     long ok;
     GUARDED("lwu %[v], 0(%[a])", [v] "+&r"(value), [a] "r"(axi(address)));
-    *to = (uint32_t)value;
+    *destination = (uint32_t)value;
     return ok;
 }
 

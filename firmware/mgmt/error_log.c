@@ -24,10 +24,10 @@ void error_log_init(void) {
 
 void error_log_add(enum error_code code, uint16_t detail, uint64_t value) {
     const uint32_t count = misc_ram_read(LOG_COUNT_AT);
-    const uintptr_t at = LOG_FIRST + count % ERROR_LOG_ENTRIES * sizeof(struct error_entry);
-    misc_ram_write(at, (uint32_t)(timer_now_us() / 1000));
-    misc_ram_write(at + 4, code | (uint32_t)detail << 16);
-    misc_ram_write(at + 8, (uint32_t)value);
-    misc_ram_write(at + 12, (uint32_t)(value >> 32));
+    const uintptr_t entry = LOG_FIRST + count % ERROR_LOG_ENTRIES * sizeof(struct error_entry);
+    misc_ram_write(entry, (uint32_t)(timer_now_us() / 1000));
+    misc_ram_write(entry + 4, code | (uint32_t)detail << 16);
+    misc_ram_write(entry + 8, (uint32_t)value);
+    misc_ram_write(entry + 12, (uint32_t)(value >> 32));
     misc_ram_write(LOG_COUNT_AT, count + 1);  // last: readers see complete entries only
 }

@@ -142,18 +142,18 @@ static bool announce_claims(unsigned p) {
     if (!has_switch(port)) return true;
     const uint32_t wanted = routes_claims(&machine, ports, p);
     for (unsigned n = 0; n < CLAIM_KINDS; ++n) {
-        const uint32_t one = 1u << n;
-        const bool holds = (wanted & one) != 0;
-        const unsigned chips = holds ? routes_claimed_chips(&machine, ports, (enum claim)one) : 0;
-        if (((wanted ^ accepted_claims[p]) & one) == 0 && chips == claimed_chips[p][n] &&
+        const uint32_t bit = 1u << n;
+        const bool holds = (wanted & bit) != 0;
+        const unsigned chips = holds ? routes_claimed_chips(&machine, ports, (enum claim)bit) : 0;
+        if (((wanted ^ accepted_claims[p]) & bit) == 0 && chips == claimed_chips[p][n] &&
             !claims_unknown[p])
             continue;
         const enum claim_result result =
-            discovery_claim(p, &machine, (enum claim)one, chips, holds);
+            discovery_claim(p, &machine, (enum claim)bit, chips, holds);
         if (result == CLAIM_REFUSED) port->duplicate = true;
         if (result == CLAIM_NO_RESPONSE) port->silent = true;
         if (result != CLAIM_ACCEPTED) return false;
-        accepted_claims[p] = (accepted_claims[p] & ~one) | (wanted & one);
+        accepted_claims[p] = (accepted_claims[p] & ~bit) | (wanted & bit);
         claimed_chips[p][n] = (uint16_t)chips;
     }
     claims_unknown[p] = false;
@@ -266,8 +266,8 @@ void links_refresh(void) {
     serve((struct link_events){all, all});
 }
 
-static struct fabric_id id_of(const struct place* at) {
-    return (struct fabric_id){at->rack, at->server, at->chip};
+static struct fabric_id id_of(const struct place* place) {
+    return (struct fabric_id){place->rack, place->server, place->chip};
 }
 
 // --- Boot ------------------------------------------------------------------------------------
@@ -287,12 +287,12 @@ static void open_windows(void) {
             neuron_link_window_to_port(w, machine.z > 1 ? pod[w] : w);
             continue;
         }
-        struct place to = machine.own;
+        struct place destination = machine.own;
         if (w + 1 < machine.x)
-            to.chip = (uint8_t)((machine.own.chip + w + 1) % machine.x);
+            destination.chip = (uint8_t)((machine.own.chip + w + 1) % machine.x);
         else
-            to.rack = (uint8_t)((machine.own.rack + 1) % machine.z);
-        neuron_link_window_to_chip(w, id_of(&to));
+            destination.rack = (uint8_t)((machine.own.rack + 1) % machine.z);
+        neuron_link_window_to_chip(w, id_of(&destination));
     }
 }
 

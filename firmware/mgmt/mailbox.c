@@ -35,10 +35,10 @@ struct response {
     } data;
 };
 
-static void read_data_area(uint8_t* to) {
+static void read_data_area(uint8_t* destination) {
     for (unsigned n = 0; n < MAILBOX_DATA_AREA / sizeof(uint32_t); ++n) {
         const uint32_t word = misc_ram_read(MISC_RAM_AT(DATA, n));
-        memcpy(to + n * sizeof word, &word, sizeof word);
+        memcpy(destination + n * sizeof word, &word, sizeof word);
     }
 }
 
@@ -120,20 +120,20 @@ enum { CURRENT_PROFILE = 1, AVAILABLE_PROFILES = 2 };
 /// and {u8 count, u8 bitmap[32]} of the profiles with the feature `operation` (0: all profiles).
 static enum mailbox_error get_record(const struct request* request, struct response* response) {
     enum { PROFILE = 4, PROFILE_BYTES = 8, BITMAP = 1, BITMAP_BYTES = 33 };
-    uint8_t* to = response->data.bytes;
+    uint8_t* record = response->data.bytes;
     uint16_t operation;
     memcpy(&operation, request->data.bytes + 1, sizeof operation);
     response->has_crc = true;
     switch (request->data.bytes[0]) {
     case CURRENT_PROFILE:
-        to[PROFILE] = power_profile();
+        record[PROFILE] = power_profile();
         response->length = PROFILE_BYTES;
         return MAILBOX_OK;
     case AVAILABLE_PROFILES:
         if (operation == 0) {  // no profile has any of the features
             const uint32_t profiles = power_profiles_available();
-            memcpy(to + BITMAP, &profiles, sizeof profiles);
-            for (uint32_t left = profiles; left != 0; left &= left - 1) ++to[0];
+            memcpy(record + BITMAP, &profiles, sizeof profiles);
+            for (uint32_t left = profiles; left != 0; left &= left - 1) ++record[0];
         }
         response->length = BITMAP_BYTES;
         return MAILBOX_OK;
@@ -243,29 +243,29 @@ static bool in_host_memory(uint64_t address) {
 
 /// Writes the sequence byte last: it marks the answer as complete. TRIGGER is cleared before it,
 /// because the host may post its next request at once.
-static bool write_legacy_answer(uint64_t to, const struct mailbox_answer* answer,
+static bool write_legacy_answer(uint64_t address, const struct mailbox_answer* answer,
                                 const struct response* response) {
     const size_t after_sequence = offsetof(struct mailbox_answer, error);
-    if (!axi_write(to + sizeof *answer, response->data.bytes, response->length) ||
-        !axi_write(to + after_sequence, (const uint8_t*)answer + after_sequence,
+    if (!axi_write(address + sizeof *answer, response->data.bytes, response->length) ||
+        !axi_write(address + after_sequence, (const uint8_t*)answer + after_sequence,
                    sizeof *answer - after_sequence))
         return false;
     misc_ram_write(MISC_RAM(TRIGGER), 0);
     mmio_fence();
-    return axi_write(to, &answer->sequence, sizeof answer->sequence);
+    return axi_write(address, &answer->sequence, sizeof answer->sequence);
 }
 
 static bool serve_legacy(enum mailbox_trust trust) {
-    const uint64_t from = address_at(MISC_RAM(REQUEST_0), MISC_RAM(REQUEST_1));
-    const uint64_t to = address_at(MISC_RAM(RESPONSE_HI), MISC_RAM(RESPONSE_LO));
-    if (!in_host_memory(from) || !in_host_memory(to)) return false;
+    const uint64_t request_address = address_at(MISC_RAM(REQUEST_0), MISC_RAM(REQUEST_1));
+    const uint64_t response_address = address_at(MISC_RAM(RESPONSE_HI), MISC_RAM(RESPONSE_LO));
+    if (!in_host_memory(request_address) || !in_host_memory(response_address)) return false;
 
     static struct request request;
     static struct response response;
     uint8_t answered;
-    if (!axi_read(from, &request.header, sizeof request.header) ||
-        !axi_read(to, &answered, sizeof answered)) {
-        log_warn("mailbox: request at %lx cannot be read", (unsigned long)from);
+    if (!axi_read(request_address, &request.header, sizeof request.header) ||
+        !axi_read(response_address, &answered, sizeof answered)) {
+        log_warn("mailbox: request at %lx cannot be read", (unsigned long)request_address);
         return false;
     }
     // The host clears the response's sequence before it posts a request.
@@ -274,16 +274,17 @@ static bool serve_legacy(enum mailbox_trust trust) {
     struct mailbox_answer answer = {.sequence = request.header.sequence, .error = MAILBOX_FAILED};
     response.length = 0;
     request.length = request.header.size - sizeof request.header;
-    const bool whole = header_is_sane(&request.header, sizeof request.data) &&
-                       axi_read(from + sizeof request.header, request.data.bytes, request.length);
+    const bool whole =
+        header_is_sane(&request.header, sizeof request.data) &&
+        axi_read(request_address + sizeof request.header, request.data.bytes, request.length);
     if (trust == MAILBOX_ONLY_VALID && !(whole && crc_matches(&request))) return false;
     if (whole)
         answer.error = (uint8_t)execute(&request, &response, false);
     else
         refuse(&request.header);
     answer.size = (uint16_t)(sizeof answer + response.length);
-    if (!write_legacy_answer(to, &answer, &response)) {
-        log_warn("mailbox: response at %lx cannot be written", (unsigned long)to);
+    if (!write_legacy_answer(response_address, &answer, &response)) {
+        log_warn("mailbox: response at %lx cannot be written", (unsigned long)response_address);
         return false;
     }
     ++mailbox_counters.legacy;

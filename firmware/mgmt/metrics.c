@@ -27,18 +27,18 @@ static void keep(uint8_t id, const uint8_t* text, size_t length) {
     metric->text[length] = 0;
 }
 
-/// Bytes of the record at `at`; 0 at the end of the list; more than `left` for a truncated record.
-static size_t record_size(const uint8_t* at, size_t left) {
-    if (left == 0 || at[0] == 0) return 0;
-    return left == 1 ? 2 : 2u + at[1];
+/// Bytes of a record; 0 at the end of the list; more than `left` for a truncated record.
+static size_t record_size(const uint8_t* record, size_t left) {
+    if (left == 0 || record[0] == 0) return 0;
+    return left == 1 ? 2 : 2u + record[1];
 }
 
 bool metrics_keep(const uint8_t* bytes, size_t length) {
     size_t end = 0;
     for (size_t size; (size = record_size(bytes + end, length - end)) != 0; end += size)
         if (size > length - end) return false;
-    for (size_t at = 0; at < end; at += 2u + bytes[at + 1])
-        keep(bytes[at], bytes + at + 2, bytes[at + 1]);
+    for (size_t position = 0; position < end; position += 2u + bytes[position + 1])
+        keep(bytes[position], bytes + position + 2, bytes[position + 1]);
     return true;
 }
 

@@ -14,8 +14,8 @@
 static const uint8_t in_server[] = {0, 1, 2, 3}, anywhere[] = {5, 4, 0, 1, 2, 3};
 
 /// Nibble n of an announcement: chips of the server, then servers of the rack.
-static unsigned announced_distance(const struct announcement* by, unsigned n) {
-    return by->words[n / 8] >> 4 * (n % 8) & 0xf;
+static unsigned announced_distance(const struct announcement* announcement, unsigned n) {
+    return announcement->words[n / 8] >> 4 * (n % 8) & 0xf;
 }
 
 /// Distance of an entry to the smaller part of a server that dead links have split. The routing
@@ -56,8 +56,8 @@ static unsigned distance_through(const struct topology* t, const struct port* po
 /// At half of a dimension's length both directions are equally long. Chips at odd positions prefer
 /// the reverse direction, which balances the load.
 static unsigned preferred(const struct topology* t, unsigned port) {
-    const unsigned at[] = {t->own.chip % t->x, t->own.chip / t->x, t->own.server};
-    return port ^ (at[port / 2] & 1);
+    const unsigned position[] = {t->own.chip % t->x, t->own.chip / t->x, t->own.server};
+    return port ^ (position[port / 2] & 1);
 }
 
 static struct step nearest(const struct topology* t, const struct port* ports, unsigned n) {

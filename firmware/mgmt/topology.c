@@ -36,8 +36,8 @@ uint32_t topology_server_id(const struct topology* t, uint32_t first) {
 // --- Expected partners ------------------------------------------------------------------
 
 /// Next position in a dimension that wraps around.
-static uint8_t step(unsigned at, unsigned size, bool forward) {
-    return (uint8_t)((at + (forward ? 1 : size - 1)) % size);
+static uint8_t step(unsigned position, unsigned size, bool forward) {
+    return (uint8_t)((position + (forward ? 1 : size - 1)) % size);
 }
 
 /// Ports come in pairs, one pair per dimension; a cable joins the two ports of a pair.
@@ -128,16 +128,17 @@ bool topology_usable(const struct port* port) {
 }
 
 const char* topology_name(const struct partner* partner, char* buffer, size_t size) {
-    const struct place* at = &partner->place;
+    const struct place* place = &partner->place;
     switch (partner->kind) {
     case PARTNER_CHIP:
-        snprintf(buffer, size, "rack %u server %u chip %u", at->rack, at->server, at->chip);
+        snprintf(buffer, size, "rack %u server %u chip %u", place->rack, place->server,
+                 place->chip);
         break;
     case PARTNER_SLED_SWITCH:
-        snprintf(buffer, size, "the sled switch of rack %u server %u", at->rack, at->server);
+        snprintf(buffer, size, "the sled switch of rack %u server %u", place->rack, place->server);
         break;
     case PARTNER_RACK_SWITCH:
-        snprintf(buffer, size, "the rack switch of rack %u", at->rack);
+        snprintf(buffer, size, "the rack switch of rack %u", place->rack);
         break;
     case PARTNER_NONE:
         snprintf(buffer, size, "no device");

@@ -11,7 +11,7 @@ static inline uint64_t aclint_time(void) {
     return *(volatile uint64_t*)(uintptr_t)(MAP_ACLINT + TRN_ACLINT_MTIME_LO_OFFSET);
 }
 
-/// The machine timer interrupt is pending from mtime >= `at`.
-static inline void aclint_set_timer(uint64_t at) {
-    *(volatile uint64_t*)(uintptr_t)(MAP_ACLINT + TRN_ACLINT_MTIMECMP_LO_OFFSET(0)) = at;
+/// The machine timer interrupt is pending from mtime >= `time`.
+static inline void aclint_set_timer(uint64_t time) {
+    *(volatile uint64_t*)(uintptr_t)(MAP_ACLINT + TRN_ACLINT_MTIMECMP_LO_OFFSET(0)) = time;
 }

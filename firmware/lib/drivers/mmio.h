@@ -37,8 +37,8 @@ static inline void mmio_fence(void) {
 /// Reads or writes `length` bytes of AXI space (host memory, HBM, registers). False, without a
 /// trap, when an access faults. Accesses are as wide as alignment allows, up to 8 bytes, in
 /// ascending order, without retries.
-bool axi_read(uint64_t address, void* to, size_t length);
-bool axi_write(uint64_t address, const void* from, size_t length);
+bool axi_read(uint64_t address, void* destination, size_t length);
+bool axi_write(uint64_t address, const void* source, size_t length);
 /// One word, in fewer instructions. Precondition: `address` is a multiple of 4.
 bool axi_read_word(uint64_t address, uint32_t* value);
 bool axi_write_word(uint64_t address, uint32_t value);
