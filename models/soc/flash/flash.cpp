@@ -184,8 +184,8 @@ void flash::end_command() {
 
 /// NOR flash: programming can only clear bits.
 void flash::program() {
-    std::uint8_t* to = bytes_.data() + running_.address;
-    for (std::uint64_t i = 0; i < running_.length; ++i) to[i] &= running_.bytes[i];
+    std::uint8_t* target = bytes_.data() + running_.address;
+    for (std::uint64_t i = 0; i < running_.length; ++i) target[i] &= running_.bytes[i];
 }
 
 void flash::raise(std::uint64_t events) {

@@ -67,18 +67,19 @@ void check_overlaps(const std::vector<boot_image>& images) {
 }  // namespace
 
 boot_image_name parse_boot_image(std::string_view text) {
-    const auto at = text.rfind('@');
-    boot_image_name out{std::string(text.substr(0, at)), std::nullopt};
+    const auto separator = text.rfind('@');
+    boot_image_name out{std::string(text.substr(0, separator)), std::nullopt};
     if (out.file.empty())
         throw boot_image_error(fmt::format("'{}' names no file", text), "FILE@0x80000000");
-    if (at == text.npos) return out;
-    const auto parsed = config::parse_unsigned(text.substr(at + 1));
+    if (separator == text.npos) return out;
+    const auto parsed = config::parse_unsigned(text.substr(separator + 1));
     if (const auto* const address = std::get_if<std::uint64_t>(&parsed)) {
         out.address = *address;
         return out;
     }
-    throw boot_image_error(fmt::format("'{}': '{}' is not an address", text, text.substr(at + 1)),
-                           out.file + "@0x80000000");
+    throw boot_image_error(
+        fmt::format("'{}': '{}' is not an address", text, text.substr(separator + 1)),
+        out.file + "@0x80000000");
 }
 
 std::vector<std::string> split_boot_images(std::string_view list) {

@@ -59,29 +59,31 @@ void notification_queue::post_by_register(register_access& a) {
 bool notification_queue::post(unsigned slot, const notification& entry, unsigned instance) {
     const std::uint64_t size = regs_.get(reg::slot_size, slot, instance);
     if (size < entry_bytes || !std::has_single_bit(size)) return false;
-    ring& to = rings_.try_emplace(key(slot, instance), wake_).first->second;
-    if (to.waiting.size() >= (to.pending.is_deferred() ? max_waiting : max_at_once)) {
+    ring& slot_ring = rings_.try_emplace(key(slot, instance), wake_).first->second;
+    if (slot_ring.waiting.size() >= (slot_ring.pending.is_deferred() ? max_waiting : max_at_once)) {
         regs_.set(reg::slot_lost, regs_.get(reg::slot_lost, slot, instance) + 1, slot, instance);
         misuse::report(misuse::notification_overflow, owner_, "slot " + std::to_string(slot));
         return true;
     }
     const auto now_ns = sc_core::sc_time_stamp().value() / 1000;
-    to.waiting.push_back({entry, now_ns, trace::current_operation()});
+    slot_ring.waiting.push_back({entry, now_ns, trace::current_operation()});
     return true;
 }
 
 void notification_queue::deliver(memory_port& memory) {
-    for (auto at = rings_.begin(); at != rings_.end();) {
-        const bool is_empty = deliver(at->second, at->first % slots, at->first / slots, memory);
-        at = is_empty ? rings_.erase(at) : std::next(at);
+    for (auto item = rings_.begin(); item != rings_.end();) {
+        const bool is_empty =
+            deliver(item->second, item->first % slots, item->first / slots, memory);
+        item = is_empty ? rings_.erase(item) : std::next(item);
     }
 }
 
 /// Writes the ring's entries; false: memory has deferred one.
-bool notification_queue::deliver(ring& to, unsigned slot, unsigned instance, memory_port& memory) {
-    while (!to.waiting.empty()) {
-        const undelivered u = to.waiting.front();
-        const trace::on_behalf_of it(u.of);
+bool notification_queue::deliver(ring& slot_ring, unsigned slot, unsigned instance,
+                                 memory_port& memory) {
+    while (!slot_ring.waiting.empty()) {
+        const undelivered u = slot_ring.waiting.front();
+        const trace::on_behalf_of it(u.operation);
         const std::uint64_t head = regs_.get(reg::slot_head, slot, instance);
         const std::uint64_t base = regs_.get(reg::slot_base_lo, slot, instance) |
                                    regs_.get(reg::slot_base_hi, slot, instance) << 32;
@@ -93,10 +95,10 @@ bool notification_queue::deliver(ring& to, unsigned slot, unsigned instance, mem
         sc_core::sc_time delay;
         const auto reports = misuse::reports();
         delivering_ = true;
-        to.is_restarted = false;
+        slot_ring.is_restarted = false;
         const auto result =
             memory.access(tlm::TLM_WRITE_COMMAND, base + regs::slot_head::position.get(head),
-                          words.data(), entry_bytes, to.pending, delay);
+                          words.data(), entry_bytes, slot_ring.pending, delay);
         delivering_ = false;
         if (result == memory_port::outcome::deferred) return false;
         if (trace::on() && result == memory_port::outcome::done)
@@ -104,8 +106,8 @@ bool notification_queue::deliver(ring& to, unsigned slot, unsigned instance, mem
                          {{"slot", slot},
                           {"source", u.entry.source},
                           trace::hex("payload", u.entry.payload)});
-        if (to.is_restarted) continue;  // by this write: the ring is in its own registers
-        to.waiting.pop_front();
+        if (slot_ring.is_restarted) continue;  // by this write: the ring is in its own registers
+        slot_ring.waiting.pop_front();
         if (result == memory_port::outcome::done)
             advance_head(slot, instance);
         else if (misuse::reports() == reports)  // unless another rule has reported the cause
@@ -126,11 +128,11 @@ void notification_queue::advance_head(unsigned slot, unsigned instance) {
 }
 
 void notification_queue::drop(unsigned instance, unsigned slot) {
-    const auto at = rings_.find(key(slot, instance));
-    if (at == rings_.end()) return;
-    at->second.pending.abandon();
-    at->second.waiting.clear();
-    at->second.is_restarted = true;
+    const auto found = rings_.find(key(slot, instance));
+    if (found == rings_.end()) return;
+    found->second.pending.abandon();
+    found->second.waiting.clear();
+    found->second.is_restarted = true;
 }
 
 void notification_queue::reset() {

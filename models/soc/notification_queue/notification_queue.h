@@ -62,7 +62,7 @@ private:
     struct undelivered {
         notification entry;
         std::uint64_t time_ns;
-        trace::operation of;
+        trace::operation operation;
     };
     /// A ring with entries that are not in memory yet.
     struct ring {
@@ -76,7 +76,7 @@ private:
     void restart(register_access& a);
     void post_by_register(register_access& a);
     void drop(unsigned instance, unsigned slot);
-    bool deliver(ring& to, unsigned slot, unsigned instance, memory_port& memory);
+    bool deliver(ring& slot_ring, unsigned slot, unsigned instance, memory_port& memory);
     void advance_head(unsigned slot, unsigned instance);
 
     const sc_core::sc_object& owner_;

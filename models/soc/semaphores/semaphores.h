@@ -40,7 +40,7 @@ public:
     const sc_core::sc_event& changed() const { return changed_; }
     /// The initiator and the operation of the last change of a semaphore or event.
     struct poster {
-        trace::operation of = 0;
+        trace::operation operation = 0;
         initiator::kind kind = initiator::kind::tool;
 
         /// "engine" (of a NeuronCore), "host", "firmware" or "dma".

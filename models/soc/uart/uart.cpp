@@ -107,12 +107,12 @@ void uart::transmit(std::uint8_t character, const sc_time& now) {
     }
     // A guest that ignores LSR overruns the FIFO. The model does not lose its characters, but
     // limits the time that the line is busy to a full FIFO.
-    const sc_time one = character_time();
-    const sc_time full = now + one * static_cast<double>(depth() + 1);
-    line_free_ = std::min(std::max(line_free_, now) + one, full);
+    const sc_time duration = character_time();
+    const sc_time full = now + duration * static_cast<double>(depth() + 1);
+    line_free_ = std::min(std::max(line_free_, now) + duration, full);
     transmitted_.cancel();
     if ((enables_ & ier::tx_empty.mask()) != 0)
-        transmitted_.notify(std::max(line_free_ - one, sc_time_stamp()) - sc_time_stamp());
+        transmitted_.notify(std::max(line_free_ - duration, sc_time_stamp()) - sc_time_stamp());
     update_irq();
 }
 
@@ -211,7 +211,7 @@ uart::cause uart::pending() const {
     const bool data = (enables_ & ier::rx_ready.mask()) != 0;
     if ((enables_ & ier::line_status.mask()) != 0 && overrun_) return cause::line;
     if (data && received_.size() >= trigger_level()) return cause::data;
-    if (data && timed_out_) return cause::time_out;
+    if (data && timed_out_) return cause::timeout;
     if ((enables_ & ier::tx_empty.mask()) != 0 && transmit_pending_) return cause::transmit;
     return cause::none;
 }

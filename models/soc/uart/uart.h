@@ -33,7 +33,7 @@ public:
 
     uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, false) {}
 
-    void on_output(sink to) override { sinks_.push_back(std::move(to)); }
+    void on_output(sink output) override { sinks_.push_back(std::move(output)); }
     std::size_t type(std::string_view characters) override;
 
     const config& settings() const { return cfg_; }
@@ -44,7 +44,7 @@ protected:
 private:
     static constexpr std::size_t fifo_depth = 16;
     /// Interrupt causes with their values of IIR bits 3:0, highest priority first.
-    enum class cause : std::uint8_t { line = 6, data = 4, time_out = 12, transmit = 2, none = 1 };
+    enum class cause : std::uint8_t { line = 6, data = 4, timeout = 12, transmit = 2, none = 1 };
 
     void define_registers();
     void define_divisor_and_data();

@@ -278,7 +278,9 @@ struct DmaOperationNames : DmaResumeTest {
         put_copy(src, semaphores_at + 0x1400 + semaphore * 4, 4);
         ring_both(1);
     }
-    trace::operation poster(unsigned semaphore) { return sems.block.poster_of(semaphore).of; }
+    trace::operation poster(unsigned semaphore) {
+        return sems.block.poster_of(semaphore).operation;
+    }
 };
 
 TEST_F(DmaOperationNames, DescriptorsPostedBeforeTheTraceHaveNone) {
