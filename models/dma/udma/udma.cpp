@@ -96,24 +96,24 @@ udma::place udma::find_in_misc(std::uint64_t address) {
     return {&notifications_.registers(), number, address - notifications_offset};
 }
 
-void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place& where) {
-    if (where.part == nullptr) {
+void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place& target) {
+    if (target.part == nullptr) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    if (payload.is_write() && in_reset(where.engine)) {
+    if (payload.is_write() && in_reset(target.engine)) {
         // In reset, registers have their reset values.
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
         return;
     }
-    const shifted local(payload, payload.get_address() - where.address);
-    where.part->access(payload, delay);
+    const shifted local(payload, payload.get_address() - target.address);
+    target.part->access(payload, delay);
 }
 
-unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& where) {
-    if (where.part == nullptr) return 0;
-    const shifted local(payload, payload.get_address() - where.address);
-    return where.part->debug_access(payload);
+unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& target) {
+    if (target.part == nullptr) return 0;
+    const shifted local(payload, payload.get_address() - target.address);
+    return target.part->debug_access(payload);
 }
 
 void udma::hook_queues() {

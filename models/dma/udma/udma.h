@@ -105,8 +105,8 @@ private:
     unsigned peek_misc(tlm::tlm_generic_payload& payload) {
         return peek(payload, find_in_misc(payload.get_address()));
     }
-    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, const place& where);
-    unsigned peek(tlm::tlm_generic_payload& payload, const place& where);
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, const place& target);
+    unsigned peek(tlm::tlm_generic_payload& payload, const place& target);
     place find_in_slot(std::uint64_t address);
     place find_in_misc(std::uint64_t address);
     void invalidate_windows(sc_dt::uint64 first, sc_dt::uint64 last) {

@@ -67,7 +67,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (!errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+    if (!errors_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
         misuse::hardware_failed();
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -127,16 +127,16 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
 /// Bursts over several pseudo-channels load all of them equally: the stack is the limit. A smaller
 /// burst may queue at its pseudo-channel (a hot word, a ring).
 sc_time hbm::reserve(tlm::tlm_command, std::uint64_t address, std::uint64_t bytes,
-                     const sc_time& at) {
+                     const sc_time& start) {
     const std::uint64_t moved = std::max(bytes, atom);
-    const sc_time through = stack_.reserve(moved, at);
+    const sc_time through = stack_.reserve(moved, start);
     if (bytes > cfg_.interleave) return through;
-    return std::max(through, channels_[pseudo_channel(address)].reserve(moved, at));
+    return std::max(through, channels_[pseudo_channel(address)].reserve(moved, start));
 }
 
-void hbm::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
+void hbm::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& start,
                   const sc_time& until) {
-    report_transfer(name(), command, bytes, at, until, stack_.occupancy(std::max(bytes, atom)));
+    report_transfer(name(), command, bytes, start, until, stack_.occupancy(std::max(bytes, atom)));
 }
 
 /// The actual interleaving is not published; this one XORs in higher address bits, so that strides

@@ -86,8 +86,8 @@ private:
     unsigned peek_memory(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
-                             const sc_core::sc_time& at) override;
-    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                             const sc_core::sc_time& start) override;
+    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                  const sc_core::sc_time& until) override;
 
     void count_error(memory_error error, std::uint64_t offset);
