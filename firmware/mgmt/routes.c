@@ -42,11 +42,11 @@ struct step {
 /// Hops through a port to chip `n` of the server, or to server n - TOPOLOGY_MAX_CHIPS. 0: no route.
 static unsigned distance_through(const struct topology* t, const struct port* port, unsigned n) {
     if (!topology_usable(port)) return 0;
-    const struct place* there = &port->partner.place;
+    const struct place* place = &port->partner.place;
     if (n < TOPOLOGY_MAX_CHIPS) {
-        if (there->server != t->own.server) return 0;
-        if (there->chip == n) return 1;
-    } else if (there->server == n - TOPOLOGY_MAX_CHIPS) {
+        if (place->server != t->own.server) return 0;
+        if (place->chip == n) return 1;
+    } else if (place->server == n - TOPOLOGY_MAX_CHIPS) {
         return entry_distance(t, port);
     }
     const unsigned rest = announced_distance(&port->state, n);
@@ -226,8 +226,8 @@ struct reachable routes_count(const struct topology* t, const struct port* ports
     if (!switched) return count;
     if (!topology_usable(&ports[PORT_RACK]) && topology_usable(&ports[PORT_SLED])) {
         const unsigned reachable = ports[PORT_SLED].rack_chips[t->own.rack],
-                       here = count.server + 1;
-        count.rack = reachable > here ? reachable - here : 0;
+                       own_server = count.server + 1;
+        count.rack = reachable > own_server ? reachable - own_server : 0;
     }
     for (unsigned r = 0; r < topology_racks(t); ++r) {
         const unsigned port = routes->rack[r];

@@ -42,24 +42,24 @@ static uint8_t step(unsigned position, unsigned size, bool forward) {
 
 /// Ports come in pairs, one pair per dimension; a cable joins the two ports of a pair.
 static struct partner torus_neighbour(const struct topology* t, unsigned port) {
-    struct partner there = {PARTNER_CHIP, t->own, (uint8_t)(port ^ 1)};
+    struct partner neighbour = {PARTNER_CHIP, t->own, (uint8_t)(port ^ 1)};
     const unsigned x = t->own.chip % t->x, y = t->own.chip / t->x;
     switch (port) {
     case 0:
     case 1:
         if (t->x < 2) break;
-        there.place.chip = (uint8_t)(y * t->x + step(x, t->x, port == 0));
-        return there;
+        neighbour.place.chip = (uint8_t)(y * t->x + step(x, t->x, port == 0));
+        return neighbour;
     case 2:
     case 3:
         if (t->y < 2) break;
-        there.place.chip = (uint8_t)(step(y, t->y, port == 2) * t->x + x);
-        return there;
+        neighbour.place.chip = (uint8_t)(step(y, t->y, port == 2) * t->x + x);
+        return neighbour;
     case 4:
     case 5:
         if (t->z < 2) break;
-        there.place.server = step(t->own.server, t->z, port == 5);
-        return there;
+        neighbour.place.server = step(t->own.server, t->z, port == 5);
+        return neighbour;
     default:
         break;
     }
@@ -67,23 +67,23 @@ static struct partner torus_neighbour(const struct topology* t, unsigned port) {
 }
 
 static struct partner switched_neighbour(const struct topology* t, unsigned port) {
-    struct partner there = {PARTNER_NONE, t->own, 0};
+    struct partner neighbour = {PARTNER_NONE, t->own, 0};
     switch (port) {
     case PORT_SLED:
-        if (t->x > 1) there.kind = PARTNER_SLED_SWITCH;
+        if (t->x > 1) neighbour.kind = PARTNER_SLED_SWITCH;
         break;
     case PORT_RACK:
-        if (t->y > 1) there.kind = PARTNER_RACK_SWITCH;
+        if (t->y > 1) neighbour.kind = PARTNER_RACK_SWITCH;
         break;
     case PORT_OTHER_RACK:
         if (t->z < 2) break;
-        there = (struct partner){PARTNER_CHIP, t->own, PORT_OTHER_RACK};
-        there.place.rack = t->own.rack ^ 1;
+        neighbour = (struct partner){PARTNER_CHIP, t->own, PORT_OTHER_RACK};
+        neighbour.place.rack = t->own.rack ^ 1;
         break;
     default:
         break;
     }
-    return there;
+    return neighbour;
 }
 
 struct partner topology_expects(const struct topology* t, unsigned port) {
@@ -150,11 +150,11 @@ const char* topology_name(const struct partner* partner, char* buffer, size_t si
 const char* topology_complaint(const struct topology* t, unsigned port, const struct port* found,
                                char* buffer, size_t size) {
     const struct partner wanted = topology_expects(t, port);
-    char there[48], expected[48];
+    char actual[48], expected[48];
     if (found->identified)
-        topology_name(&found->partner, there, sizeof there);
+        topology_name(&found->partner, actual, sizeof actual);
     else
-        snprintf(there, sizeof there, "an unidentified device");
+        snprintf(actual, sizeof actual, "an unidentified device");
     topology_name(&wanted, expected, sizeof expected);
     switch (found->fault) {
     case LINK_NOT_CONNECTED:
@@ -171,11 +171,11 @@ const char* topology_complaint(const struct topology* t, unsigned port, const st
         break;
     case LINK_WRONG_PARTNER:
     case LINK_UNEXPECTED:
-        snprintf(buffer, size, "port %u leads to %s, expected %s", port, there, expected);
+        snprintf(buffer, size, "port %u leads to %s, expected %s", port, actual, expected);
         break;
     case LINK_WRONG_PORT:
         snprintf(buffer, size, "port %u leads to port %u of %s, expected its port %u", port,
-                 found->partner.port, there, wanted.port);
+                 found->partner.port, actual, wanted.port);
         break;
     case LINK_DEGRADED:
         snprintf(buffer, size, "port %u is degraded: Gen%u, %u of %u lanes", port,
@@ -183,7 +183,7 @@ const char* topology_complaint(const struct topology* t, unsigned port, const st
         break;
     case LINK_DUPLICATE:
         topology_name(&(struct partner){PARTNER_CHIP, t->own, 0}, expected, sizeof expected);
-        snprintf(buffer, size, "port %u: %s knows another %s", port, there, expected);
+        snprintf(buffer, size, "port %u: %s knows another %s", port, actual, expected);
         break;
     case LINK_OK:
         snprintf(buffer, size, "port %u is well", port);

@@ -142,14 +142,14 @@ private:
     finding native_operands() const {
         const native_function& f = *find_native(i_.imm);
         const tile_operand &dst = i_.dst, &a = i_.a, &b = i_.b;
-        for (const auto& [t, rule, which] : {std::tuple{&dst, &f.dst, operand::dst},
-                                             {&a, &f.a, operand::a},
-                                             {&b, &f.b, operand::b}}) {
-            if (!t->present() && rule->need == need::required) return bad(reason::absent, which);
+        for (const auto& [t, rule, name] : {std::tuple{&dst, &f.dst, operand::dst},
+                                            {&a, &f.a, operand::a},
+                                            {&b, &f.b, operand::b}}) {
+            if (!t->present() && rule->need == need::required) return bad(reason::absent, name);
             if (!t->present()) continue;
-            if (rule->need == need::unused) return illegal(reason::unused_field, which);
-            if (!type_fits(t->type, rule->types)) return bad(reason::type, which);
-            if (t->partitions != a.partitions) return bad(reason::shape, which);
+            if (rule->need == need::unused) return illegal(reason::unused_field, name);
+            if (!type_fits(t->type, rule->types)) return bad(reason::type, name);
+            if (t->partitions != a.partitions) return bad(reason::shape, name);
         }
         if (i_.s0.present() && f.s0 == need::unused)
             return illegal(reason::unused_field, operand::s0);

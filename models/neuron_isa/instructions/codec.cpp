@@ -331,8 +331,8 @@ std::optional<fault> check_header(input header, engine e, generation g) {
 
     const row* kind = find(static_cast<opcode>(value_of(header, 0, 2)));
     if (kind == nullptr) return illegal(reason::opcode);
-    const unsigned any = kind->engines[0] | kind->engines[1] | kind->engines[2];
-    if ((any >> static_cast<unsigned>(e) & 1) == 0) return illegal(reason::engine);
+    const unsigned engines = kind->engines[0] | kind->engines[1] | kind->engines[2];
+    if ((engines >> static_cast<unsigned>(e) & 1) == 0) return illegal(reason::engine);
     if (!kind->runs_on(e, g)) return illegal(reason::generation);
     if (kind->is_long() != ((flags & flag::long_form) != 0)) return illegal(reason::length);
     return std::nullopt;

@@ -79,9 +79,9 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
         const range& mapped = found_at->second;
         if (write ? !mapped.writable : !mapped.readable) return reach::forbidden;
         if (mapped.bytes == nullptr) found = reach::messages;
-        const std::uint64_t here = std::min(length, mapped.size - (address - mapped.iova));
-        address += here;
-        length -= here;
+        const std::uint64_t count = std::min(length, mapped.size - (address - mapped.iova));
+        address += count;
+        length -= count;
     }
     return found;
 }
@@ -92,14 +92,14 @@ bool host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t
     bool complete = true;
     while (length > 0) {
         const range& mapped = find(address)->second;
-        const std::uint64_t here = std::min(length, mapped.size - (address - mapped.iova));
+        const std::uint64_t count = std::min(length, mapped.size - (address - mapped.iova));
         std::uint8_t* host = mapped.bytes + (address - mapped.iova);
         // Data that this memory has lent may be stored at an overlapping place.
-        std::memmove(write ? host : bytes, write ? bytes : host, here);
+        std::memmove(write ? host : bytes, write ? bytes : host, count);
         complete = complete && !mapped.is_lost();
-        address += here;
-        bytes += here;
-        length -= here;
+        address += count;
+        bytes += count;
+        length -= count;
     }
     return complete;
 }

@@ -219,14 +219,14 @@ void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time
         const sc_time now = sc_core::sc_time_stamp();
         const bool configures =
             header != nullptr && header->destination == pcie::tlp::space::config;
-        way& there = ways_[local.index()];
+        way& path = ways_[local.index()];
         const std::uint64_t bytes = payload.get_data_length();
         const sc_time at_link = now + delay;
         const sc_time through =
             configures && payload.is_write()
-                ? there.reserve_non_posted_write(bytes, at_link)
-                : there.reserve(payload.get_command(), payload.get_address(), bytes, at_link);
-        if (trace::on()) there.crossed(payload.get_command(), bytes, at_link, through);
+                ? path.reserve_non_posted_write(bytes, at_link)
+                : path.reserve(payload.get_command(), payload.get_address(), bytes, at_link);
+        if (trace::on()) path.crossed(payload.get_command(), bytes, at_link, through);
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
     other(local).send(payload, delay);

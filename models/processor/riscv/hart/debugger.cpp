@@ -31,12 +31,12 @@ bool hart::leads_to(u64 pc) {
     u32 bits = 0;
     debug_read(pc_, {reinterpret_cast<u8*>(&bits), sizeof bits});
     const decoded d = decode(bits, cfg_.extensions);
-    const u64 next = pc_ + d.length(), there = pc_ + static_cast<u64>(i64{d.imm});
+    const u64 next = pc_ + d.length(), target = pc_ + static_cast<u64>(i64{d.imm});
     switch (d.definition == nullptr ? flow::leave : d.definition->then) {
     case flow::branch:
-        return pc == there || pc == next;
+        return pc == target || pc == next;
     case flow::jump:
-        return pc == there;
+        return pc == target;
     case flow::jump_register:
         return pc == ((read_x(d.rs1) + static_cast<u64>(i64{d.imm})) & ~u64{1});
     default:
@@ -79,13 +79,13 @@ void hart::set_mode(privilege mode) {
 std::size_t hart::debug_read(u64 va, std::span<u8> data) {
     std::size_t done = 0;
     while (done < data.size()) {
-        const u64 here = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
+        const u64 count = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
         u64 pa = 0;
         if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !bus_.debug_read(pa, data.subspan(done, here)))
+            !bus_.debug_read(pa, data.subspan(done, count)))
             break;
-        done += here;
-        va += here;
+        done += count;
+        va += count;
     }
     return done;
 }
@@ -102,13 +102,13 @@ std::size_t hart::write_pages(u64 va, std::span<const u8> data,
                               bool (hart_bus::*write)(u64, std::span<const u8>)) {
     std::size_t done = 0;
     while (done < data.size()) {
-        const u64 here = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
+        const u64 count = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
         u64 pa = 0;
         if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !(bus_.*write)(pa, data.subspan(done, here)))
+            !(bus_.*write)(pa, data.subspan(done, count)))
             break;
-        done += here;
-        va += here;
+        done += count;
+        va += count;
     }
     invalidate_code();
     return done;

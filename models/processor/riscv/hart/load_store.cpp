@@ -129,15 +129,15 @@ fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
         return {};
     }
     if (const fault f = watch_data(va, size, access::load)) return f;
-    const auto here = static_cast<unsigned>(page_size - (va & page_mask));
-    if (size <= here) return load_in_page(va, size, value);
+    const auto count = static_cast<unsigned>(page_size - (va & page_mask));
+    if (size <= count) return load_in_page(va, size, value);
     // Devices are not read for a part of a misaligned access.
-    if (const fault f = memory_access(va, here, access::load)) return f;
-    if (const fault f = memory_access(va + here, size - here, access::load)) return f;
+    if (const fault f = memory_access(va, count, access::load)) return f;
+    if (const fault f = memory_access(va + count, size - count, access::load)) return f;
     u64 low = 0, high = 0;
-    if (const fault f = load_in_page(va, here, low)) return f;
-    if (const fault f = load_in_page(va + here, size - here, high)) return f;
-    value = low | high << (8 * here);
+    if (const fault f = load_in_page(va, count, low)) return f;
+    if (const fault f = load_in_page(va + count, size - count, high)) return f;
+    value = low | high << (8 * count);
     return {};
 }
 
@@ -166,18 +166,18 @@ fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
         return {};
     }
     if (const fault f = watch_data(va, size, access::store)) return f;
-    const auto here = static_cast<unsigned>(page_size - (va & page_mask));
-    if (size <= here) return store_in_page(va, size, value);
+    const auto count = static_cast<unsigned>(page_size - (va & page_mask));
+    if (size <= count) return store_in_page(va, size, value);
     // Stores nothing unless both parts are permitted.
-    if (const fault f = memory_access(va, here, access::store)) return f;
-    if (const fault f = memory_access(va + here, size - here, access::store)) return f;
+    if (const fault f = memory_access(va, count, access::store)) return f;
+    if (const fault f = memory_access(va + count, size - count, access::store)) return f;
     // A part that goes to the bus may fail there, so it is stored first.
     u64 pa = 0;
-    if (const fault f = physical(va, here, access::store, pa)) return f;
-    const bool low_first = mmu_.direct(pa, here, access::store) == nullptr;
-    const auto store_low = [&] { return store_in_page(va, here, value); };
+    if (const fault f = physical(va, count, access::store, pa)) return f;
+    const bool low_first = mmu_.direct(pa, count, access::store) == nullptr;
+    const auto store_low = [&] { return store_in_page(va, count, value); };
     const auto store_high = [&] {
-        return store_in_page(va + here, size - here, value >> (8 * here));
+        return store_in_page(va + count, size - count, value >> (8 * count));
     };
     if (const fault f = low_first ? store_low() : store_high()) return f;
     return low_first ? store_high() : store_low();

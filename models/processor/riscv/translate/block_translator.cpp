@@ -366,9 +366,9 @@ void block_translator::leave_to(unsigned slot) {
 
 void block_translator::enter_before(unsigned slot) {
     if (repeating_) return;  // the first round contains it
-    const auto here = a_.newLabel();
-    a_.bind(here);
-    entries_.emplace_back(slot, here);
+    const auto entry = a_.newLabel();
+    a_.bind(entry);
+    entries_.emplace_back(slot, entry);
 }
 
 }  // namespace trn::riscv::translate
