@@ -11,6 +11,7 @@
 
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -204,11 +205,7 @@ json poke(const rpc::parameters& p) {
         throw rpc::error(rpc::code::failed,
                          fmt::format("software cannot write '{}': use deposit", asked.text));
     tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(asked.at.offset());
-    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-    payload.set_data_length(bank->table().width);
-    payload.set_streaming_width(bank->table().width);
+    set_access(payload, tlm::TLM_WRITE_COMMAND, asked.at.offset(), &word, bank->table().width);
     auto delay = sc_core::SC_ZERO_TIME;  // between two slices: not waited for
     bank->access(payload, delay);
     if (!payload.is_response_ok())

@@ -9,6 +9,7 @@
 #include "models/cards/nitro_management/nitro_management_regs.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -108,11 +109,7 @@ void nitro_management::answer_register_read(std::uint32_t request) {
 std::uint32_t nitro_management::value_at(std::uint32_t offset, bool& known) {
     std::uint32_t value = ~0u;
     tlm::tlm_generic_payload payload;
-    payload.set_read();
-    payload.set_address(offset);
-    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    payload.set_data_length(sizeof value);
-    payload.set_streaming_width(sizeof value);
+    set_access(payload, tlm::TLM_READ_COMMAND, offset, &value, sizeof value);
     known = registers.debug_access(payload) == sizeof value;
     return known ? value : ~0u;
 }

@@ -16,6 +16,7 @@
 #include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/set_access.h"
 #include "platform/framework/tlm/shifted.h"
 
 namespace trn {
@@ -249,11 +250,7 @@ core_engines& neuron_core::engines() {
 
 unsigned neuron_core::peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes) {
     tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_READ_COMMAND);
-    payload.set_address(address);
-    payload.set_data_ptr(bytes.data());
-    payload.set_data_length(static_cast<unsigned>(bytes.size()));
-    payload.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    set_access(payload, tlm::TLM_READ_COMMAND, address, bytes.data(), bytes.size());
     return memory->transport_dbg(payload);
 }
 

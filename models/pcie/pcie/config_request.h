@@ -5,6 +5,7 @@
 #include <tlm>
 
 #include "models/pcie/pcie/tlp.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::pcie {
 
@@ -16,11 +17,7 @@ public:
                    function_id target = 0) {
         header.destination = tlp::space::config;
         header.target = target;
-        payload.set_command(command);
-        payload.set_address(offset);
-        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-        payload.set_data_length(sizeof word);
-        payload.set_streaming_width(sizeof word);
+        set_access(payload, command, offset, &word, sizeof word);
         payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         payload.set_extension(&header);
     }

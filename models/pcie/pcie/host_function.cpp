@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::pcie {
 
@@ -50,11 +51,7 @@ bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64
     header.target = id_;
     header.host_left = leaving_;
     payload request;
-    request.set_command(command);
-    request.set_address(address);
-    request.set_data_ptr(bytes.data());
-    request.set_data_length(static_cast<unsigned>(bytes.size()));
-    request.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    set_access(request, command, address, bytes.data(), bytes.size());
     request.set_extension(&header);
     bus_.send(request, header, delay);
     request.clear_extension(&header);

@@ -15,6 +15,7 @@
 #include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -300,11 +301,8 @@ void pcie_endpoint::execute_postponed() {
     for (posted_write& next : std::exchange(postponed_, {})) {
         payload request;
         const framed header(request, next.requester);
-        request.set_write();
-        request.set_address(next.address);
-        request.set_data_ptr(next.bytes.data());
-        request.set_data_length(static_cast<unsigned>(next.bytes.size()));
-        request.set_streaming_width(static_cast<unsigned>(next.bytes.size()));
+        set_access(request, tlm::TLM_WRITE_COMMAND, next.address, next.bytes.data(),
+                   next.bytes.size());
         sc_time delay;
         received(link, request, delay);
     }
@@ -485,11 +483,7 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
         return true;
     }
     payload message;
-    message.set_write();
-    message.set_address(address);
-    message.set_data_ptr(reinterpret_cast<unsigned char*>(&data));
-    message.set_data_length(sizeof data);
-    message.set_streaming_width(sizeof data);
+    set_access(message, tlm::TLM_WRITE_COMMAND, address, &data, sizeof data);
     const framed header(message, id_);
     sc_time delay = sc_core::SC_ZERO_TIME;
     ++accesses_;

@@ -8,6 +8,7 @@
 
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::pcie {
 
@@ -26,16 +27,12 @@ bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time
 
     std::uint8_t beat[4];
     payload part;
-    part.set_command(request.get_command());
-    part.set_data_ptr(beat);
-    part.set_data_length(sizeof beat);
-    part.set_streaming_width(sizeof beat);
     for (std::uint64_t address = first; address < end; address += sizeof beat) {
         const std::uint64_t begin = std::max<std::uint64_t>(address, request.get_address());
         const std::uint64_t count = std::min<std::uint64_t>(address + sizeof beat, end) - begin;
         std::uint8_t* bytes = request.get_data_ptr() + (begin - request.get_address());
         if (request.is_write()) std::memcpy(beat, bytes, count);
-        part.set_address(address);
+        set_access(part, request.get_command(), address, beat, sizeof beat);
         part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         chip.b_transport(part, delay);
         if (!part.is_response_ok()) return false;
@@ -55,15 +52,11 @@ void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request,
     if (head + tail == 0 || length <= 4 || request.get_byte_enable_ptr() != nullptr)
         return access_memory(chip, request, delay);
     payload part;
-    part.set_command(request.get_command());
     for (std::uint64_t done = 0; done < length;) {
         const std::uint64_t count = done < head            ? head
                                     : done < length - tail ? length - tail - done
                                                            : tail;
-        part.set_address(first + done);
-        part.set_data_ptr(request.get_data_ptr() + done);
-        part.set_data_length(static_cast<unsigned>(count));
-        part.set_streaming_width(static_cast<unsigned>(count));
+        set_access(part, request.get_command(), first + done, request.get_data_ptr() + done, count);
         part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         access_memory(chip, part, delay);
         done += count;

@@ -6,6 +6,7 @@
 #include <tlm>
 
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::pcie {
 
@@ -93,10 +94,7 @@ inline bool answers(plug& link) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
     framed.header.destination = tlp::space::config;
-    request.set_read();
-    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&id));
-    request.set_data_length(sizeof id);
-    request.set_streaming_width(sizeof id);
+    set_access(request, tlm::TLM_READ_COMMAND, 0, &id, sizeof id);
     return link.peek(request) == sizeof id;
 }
 

@@ -11,6 +11,7 @@
 #include "models/pcie/pcie/capabilities.h"
 #include "models/pcie/pcie/link_rate.h"
 #include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -89,11 +90,7 @@ void pcie_switch::send_up(function_id requester, tlp::space space, std::uint64_t
     payload request;
     pcie::framed framed(request, requester);
     framed.header.destination = space;
-    request.set_write();
-    request.set_address(address);
-    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
-    request.set_data_length(sizeof value);
-    request.set_streaming_width(sizeof value);
+    set_access(request, tlm::TLM_WRITE_COMMAND, address, &value, sizeof value);
     sc_time untimed;
     up.send(request, untimed);
 }

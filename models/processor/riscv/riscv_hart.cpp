@@ -11,6 +11,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -227,12 +228,7 @@ void riscv_hart::on_reset(bool level) {
 /// Inlined into read() and write(), because each call costs accesses to device registers time.
 [[gnu::always_inline]] inline bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa,
                                                          std::uint8_t* data, std::size_t size) {
-    const auto length = static_cast<unsigned>(size);
-    payload_.set_command(command);
-    payload_.set_address(pa);
-    payload_.set_data_ptr(data);
-    payload_.set_data_length(length);
-    payload_.set_streaming_width(length);
+    set_access(payload_, command, pa, data, size);
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
@@ -272,11 +268,7 @@ const std::string& riscv_hart::describe_failed() {
 bool riscv_hart::debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                                  std::size_t size) {
     tlm::tlm_generic_payload payload;
-    payload.set_command(command);
-    payload.set_address(pa);
-    payload.set_data_ptr(data);
-    payload.set_data_length(static_cast<unsigned>(size));
-    payload.set_streaming_width(static_cast<unsigned>(size));
+    set_access(payload, command, pa, data, size);
     return bus->transport_dbg(payload) == size;
 }
 
@@ -300,11 +292,8 @@ bool riscv_hart::poke(std::uint64_t pa, std::span<const std::uint8_t> data) {
     if (const auto memory = direct(pa); memory && memory->holds(pa, data.size()))
         return debug_write(pa, data);
     tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(pa);
-    payload.set_data_ptr(const_cast<std::uint8_t*>(data.data()));
-    payload.set_data_length(static_cast<unsigned>(data.size()));
-    payload.set_streaming_width(static_cast<unsigned>(data.size()));
+    set_access(payload, tlm::TLM_WRITE_COMMAND, pa, const_cast<std::uint8_t*>(data.data()),
+               data.size());
     auto delay = sc_core::SC_ZERO_TIME;  // the access of a debugger takes the hart no time
     bus->b_transport(payload, delay);
     return payload.is_response_ok();

@@ -7,6 +7,7 @@
 
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -26,11 +27,7 @@ public:
         std::array<unsigned char, 4> slot{payload.is_write() ? *payload.get_data_ptr()
                                                              : static_cast<unsigned char>(0)};
         tlm::tlm_generic_payload whole;
-        whole.set_command(payload.get_command());
-        whole.set_address(payload.get_address());
-        whole.set_data_ptr(slot.data());
-        whole.set_data_length(slot.size());
-        whole.set_streaming_width(slot.size());
+        set_access(whole, payload.get_command(), payload.get_address(), slot.data(), slot.size());
         bank_target::b_transport(whole, delay);
         payload.set_response_status(whole.get_response_status());
         if (payload.is_read()) *payload.get_data_ptr() = slot[0];

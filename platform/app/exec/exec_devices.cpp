@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "platform/framework/tlm/set_access.h"
+
 namespace trn {
 
 byte_registers::byte_registers(sc_core::sc_module_name name, std::function<void()> polled)
@@ -22,11 +24,8 @@ void byte_registers::widen(tlm::tlm_generic_payload& payload, const Forward& for
     std::array<std::uint8_t, 4> word{payload.is_write() ? *payload.get_data_ptr()
                                                         : std::uint8_t{0}};
     tlm::tlm_generic_payload wide;
-    wide.set_command(payload.get_command());
-    wide.set_address(payload.get_address() * word.size());
-    wide.set_data_ptr(word.data());
-    wide.set_data_length(word.size());
-    wide.set_streaming_width(word.size());
+    set_access(wide, payload.get_command(), payload.get_address() * word.size(), word.data(),
+               word.size());
     forward(wide);
     payload.set_response_status(wide.get_response_status());
     if (payload.is_read()) *payload.get_data_ptr() = word[0];

@@ -9,6 +9,7 @@
 
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/loan.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -48,11 +49,7 @@ const memory_port::window* memory_port::search(tlm::tlm_command command,
 
 void memory_port::prepare(tlm::tlm_command command, std::uint64_t address, void* bytes,
                           unsigned length) {
-    payload_.set_command(command);
-    payload_.set_address(address);
-    payload_.set_data_ptr(static_cast<unsigned char*>(bytes));
-    payload_.set_data_length(length);
-    payload_.set_streaming_width(length);
+    set_access(payload_, command, address, bytes, length);
     payload_.set_byte_enable_ptr(nullptr);
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);

@@ -14,6 +14,7 @@
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -432,11 +433,8 @@ json control::bus_access(const parameters& p, bool write) {
     std::uint64_t value = write ? p.number("value") : 0;
     if (width < 8 && value >> (8 * width) != 0) p.wrong("value", "small enough for its width");
     tlm::tlm_generic_payload payload;
-    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    payload.set_address(p.number("address"));
-    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    payload.set_data_length(static_cast<unsigned>(width));
-    payload.set_streaming_width(static_cast<unsigned>(width));
+    set_access(payload, write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, p.number("address"),
+               &value, width);
     auto delay = sc_core::SC_ZERO_TIME;
     target->b_transport(payload, delay);
     if (!payload.is_response_ok())

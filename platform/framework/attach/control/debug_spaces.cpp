@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "platform/framework/tlm/router.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 namespace {
@@ -71,11 +72,7 @@ private:
             const auto length =
                 static_cast<unsigned>(std::min(size - done, burst - (address + done) % burst));
             tlm::tlm_generic_payload payload;
-            payload.set_command(command);
-            payload.set_address(address + done);
-            payload.set_data_ptr(reinterpret_cast<unsigned char*>(bytes + done));
-            payload.set_data_length(length);
-            payload.set_streaming_width(length);
+            set_access(payload, command, address + done, bytes + done, length);
             const auto moved = std::min((this->*access)(payload), length);
             done += moved;
             if (moved < length) break;

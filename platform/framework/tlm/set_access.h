@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tlm>
+
+namespace trn {
+
+/// Sets command, address and data of a payload that accesses `length` consecutive bytes.
+inline void set_access(tlm::tlm_generic_payload& payload, tlm::tlm_command command,
+                       std::uint64_t address, void* bytes, std::size_t length) {
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(static_cast<unsigned char*>(bytes));
+    payload.set_data_length(static_cast<unsigned>(length));
+    payload.set_streaming_width(static_cast<unsigned>(length));
+}
+
+}  // namespace trn
