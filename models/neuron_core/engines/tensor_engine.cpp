@@ -39,13 +39,9 @@ bool may_meet(element a, element b) {
 static std::pair<std::uint32_t, std::uint32_t> extent(const isa::tile_operand& t) {
     constexpr std::int64_t psum_bytes = 8 * 2048;
     if (t.indirect) return {t.place.offset, psum_bytes - 1};
-    std::int64_t low = t.place.offset, high = low;
-    for (unsigned d = 0; d < t.dimensions; ++d) {
-        const std::int64_t reach =
-            std::int64_t{size_of(t.type)} * t.pattern[d].stride * (t.pattern[d].count - 1);
-        (reach < 0 ? low : high) += reach;
-    }
-    return {static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high)};
+    const auto [low, high] = t.reach();
+    return {static_cast<std::uint32_t>(t.place.offset + low),
+            static_cast<std::uint32_t>(t.place.offset + high)};
 }
 
 template <class Visit>

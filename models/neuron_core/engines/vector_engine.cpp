@@ -261,12 +261,20 @@ void vector_engine::exponential(execution& e) {
     });
 }
 
-void vector_engine::bn_stats(execution& e) {
+/// Calls compute(destination, p, row) with the elements of each partition of A.
+template <class Compute>
+static void for_rows(execution& e, Compute&& compute) {
     const tile a = e.source_a();
     tile dst = e.destination();
     std::vector<float> row(a.elements());
     for (unsigned p = 0; p < a.partitions(); ++p) {
         a.read(p, row.data());
+        compute(dst, p, row);
+    }
+}
+
+void vector_engine::bn_stats(execution& e) {
+    for_rows(e, [&](tile& dst, unsigned p, const std::vector<float>& row) {
         std::array<float, 6> out{};
         for (std::size_t half = 0; half < 2; ++half) {
             float sum = 0, count = 0, m2 = 0;
@@ -279,15 +287,11 @@ void vector_engine::bn_stats(execution& e) {
             out[3 * half + 2] = m2;
         }
         e.put(dst, p, out.data());
-    }
+    });
 }
 
 void vector_engine::bn_aggr(execution& e) {
-    const tile a = e.source_a();
-    tile dst = e.destination();
-    std::vector<float> row(a.elements());
-    for (unsigned p = 0; p < a.partitions(); ++p) {
-        a.read(p, row.data());
+    for_rows(e, [&](tile& dst, unsigned p, const std::vector<float>& row) {
         float n = 0, sum = 0, m2 = 0, spread = 0;
         for (std::size_t t = 0; t < row.size(); t += 3) {
             n += row[t];
@@ -300,15 +304,11 @@ void vector_engine::bn_aggr(execution& e) {
         }
         std::array<float, 2> out{mean, (m2 + spread) / n};
         e.put(dst, p, out.data());
-    }
+    });
 }
 
 void vector_engine::max8(execution& e) {
-    const tile a = e.source_a();
-    tile dst = e.destination();
-    std::vector<float> row(a.elements());
-    for (unsigned p = 0; p < a.partitions(); ++p) {
-        a.read(p, row.data());
+    for_rows(e, [&](tile& dst, unsigned p, const std::vector<float>& row) {
         std::array<float, matches> best;
         best.fill(std::numeric_limits<float>::quiet_NaN());
         for (const float x : row) {
@@ -322,7 +322,7 @@ void vector_engine::max8(execution& e) {
             best[place] = x;
         }
         e.put(dst, p, best.data());
-    }
+    });
 }
 
 void vector_engine::match_load(execution& e) {
@@ -342,16 +342,12 @@ static std::uint32_t find_match(const std::vector<float>& row, float value,
 }
 
 void vector_engine::find_index8(execution& e) {
-    const tile a = e.source_a();
-    tile dst = e.destination();
-    std::vector<float> row(a.elements());
-    for (unsigned p = 0; p < a.partitions(); ++p) {
-        a.read(p, row.data());
+    for_rows(e, [&](tile& dst, unsigned p, const std::vector<float>& row) {
         std::vector<bool> taken(row.size());
         std::array<std::uint32_t, matches> found;
         for (unsigned j = 0; j < matches; ++j) found[j] = find_match(row, match_[p][j], taken);
         e.put_bits(dst, p, found.data());
-    }
+    });
 }
 
 void vector_engine::match_replace8(execution& e) {

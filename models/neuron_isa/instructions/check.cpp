@@ -219,13 +219,10 @@ private:
             start += size * static_cast<std::int32_t>(registers_[t.reg]);
         }
         if (start % alignment_of(t.place.space, t.type) != 0) return bad(reason::alignment, name);
-        std::int64_t low = start, high = start;
-        for (unsigned d = t.indirect ? 1 : 0; d < t.dimensions; ++d) {
-            const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
-            (reach < 0 ? low : high) += reach;
-        }
-        if (low < 0) return outside(name, low);
-        if (high + size > core_.partition_bytes(t.place.space)) return outside(name, high);
+        const auto [low, high] = t.reach(t.indirect ? 1 : 0);
+        if (start + low < 0) return outside(name, start + low);
+        if (start + high + size > core_.partition_bytes(t.place.space))
+            return outside(name, start + high);
         i_.dynamic_operands |= t.offset_from_register;
         t.place.offset = static_cast<std::uint32_t>(start);
         t.offset_from_register = false;

@@ -275,13 +275,9 @@ private:
     }
 
     static bool in_one_bank(const tile_operand& t) {
-        std::int64_t low = t.place.offset, high = t.place.offset;
-        for (unsigned d = 0; d < t.dimensions; ++d) {
-            const std::int64_t reach =
-                std::int64_t{size_of(t.type)} * t.pattern[d].stride * (t.pattern[d].count - 1);
-            (reach < 0 ? low : high) += reach;
-        }
-        return low / psum_bank_bytes == (high + size_of(t.type) - 1) / psum_bank_bytes;
+        const auto [low, high] = t.reach();
+        const std::int64_t last = t.place.offset + high + size_of(t.type) - 1;
+        return (t.place.offset + low) / psum_bank_bytes == last / psum_bank_bytes;
     }
 
     finding local_gather() const {

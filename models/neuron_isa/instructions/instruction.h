@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "models/neuron_isa/numerics/activation.h"
@@ -162,6 +163,17 @@ struct tile_operand {
         std::uint64_t n = present() ? 1 : 0;
         for (unsigned i = 0; i < dimensions && i < pattern.size(); ++i) n *= pattern[i].count;
         return n;
+    }
+    /// Bytes from the first element to the lowest and to the highest one, over the dimensions from
+    /// `first` on. Precondition: at most 4 dimensions.
+    std::pair<std::int64_t, std::int64_t> reach(unsigned first = 0) const {
+        std::int64_t low = 0, high = 0;
+        for (unsigned d = first; d < dimensions; ++d) {
+            const std::int64_t bytes =
+                std::int64_t{size_of(type)} * pattern[d].stride * (pattern[d].count - 1);
+            (bytes < 0 ? low : high) += bytes;
+        }
+        return {low, high};
     }
     bool operator==(const tile_operand&) const = default;
 };

@@ -9,12 +9,6 @@ namespace trn::isa {
 namespace {
 
 constexpr operand_rule none{};
-constexpr operand_rule required(types t) {
-    return {need::required, t};
-}
-constexpr operand_rule optional(types t) {
-    return {need::optional, t};
-}
 
 constexpr native_function functions[] = {
     {1, "cumulative_sum", required(types::computed), required(types::computed), none,

@@ -78,12 +78,6 @@ constexpr std::uint32_t max_only = 1u << 4;
 constexpr std::uint8_t run = 1 << 1 | 1 << 2 | 1 << 3;  // reset, reduce, reset_reduce
 constexpr std::uint8_t run_or_load = run | 1 << 4;
 
-constexpr operand_rule required(types t) {
-    return {need::required, t};
-}
-constexpr operand_rule optional(types t) {
-    return {need::optional, t};
-}
 constexpr operand_rule computed = required(types::computed), moved = required(types::moved);
 constexpr operand_rule scalar = required(types::computed);
 constexpr operand_rule scalar_or_none = optional(types::computed);

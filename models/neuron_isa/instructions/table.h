@@ -78,6 +78,12 @@ struct operand_rule {
     isa::need need = need::unused;
     isa::types types = types::computed;
 };
+constexpr operand_rule required(types t) {
+    return {need::required, t};
+}
+constexpr operand_rule optional(types t) {
+    return {need::optional, t};
+}
 
 /// Relation of the operands' shapes, as [partitions, elements].
 enum class shape : std::uint8_t {

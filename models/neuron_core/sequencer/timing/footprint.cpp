@@ -28,13 +28,11 @@ partition_set shuffled(const instruction& i) {
 
 footprint footprint_of(const tile_operand& t, const partition_sizes& sizes) {
     if (!t.present()) return {};
-    footprint f{t.place.space, {t.place.partition, t.partitions}, t.place.offset, t.place.offset};
-    const std::int64_t size = numerics::size_of(t.type);
-    for (unsigned d = 0; d < t.dimensions; ++d) {
-        const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
-        (reach < 0 ? f.first_byte : f.last_byte) += reach;
-    }
-    f.last_byte += size - 1;
+    const auto [low, high] = t.reach();
+    footprint f{t.place.space,
+                {t.place.partition, t.partitions},
+                t.place.offset + low,
+                t.place.offset + high + numerics::size_of(t.type) - 1};
     if (t.indirect) {  // the elements may be anywhere in their partitions
         f.first_byte = 0;
         f.last_byte = std::int64_t{t.place.space == space::psum ? sizes.psum : sizes.sbuf} - 1;

@@ -76,18 +76,25 @@ void hart::set_mode(privilege mode) {
 
 // --- Memory
 
-std::size_t hart::debug_read(u64 va, std::span<u8> data) {
+/// Calls access(pa, part) for the part of `data` in each page, until a page is not mapped or
+/// `access` fails. Returns the number of bytes accessed.
+template <typename Byte, typename Access>
+std::size_t hart::for_pages(u64 va, std::span<Byte> data, Access access) {
     std::size_t done = 0;
     while (done < data.size()) {
         const u64 count = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
         u64 pa = 0;
-        if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !bus_.debug_read(pa, data.subspan(done, count)))
+        if (!mmu_.debug_translate(va, data_mode(), pa) || !access(pa, data.subspan(done, count)))
             break;
         done += count;
         va += count;
     }
     return done;
+}
+
+std::size_t hart::debug_read(u64 va, std::span<u8> data) {
+    return for_pages(va, data,
+                     [this](u64 pa, std::span<u8> part) { return bus_.debug_read(pa, part); });
 }
 
 std::size_t hart::debug_write(u64 va, std::span<const u8> data) {
@@ -100,16 +107,8 @@ std::size_t hart::poke(u64 va, std::span<const u8> data) {
 
 std::size_t hart::write_pages(u64 va, std::span<const u8> data,
                               bool (hart_bus::*write)(u64, std::span<const u8>)) {
-    std::size_t done = 0;
-    while (done < data.size()) {
-        const u64 count = std::min(data.size() - done, mmu::page_size - (va & mmu::page_mask));
-        u64 pa = 0;
-        if (!mmu_.debug_translate(va, data_mode(), pa) ||
-            !(bus_.*write)(pa, data.subspan(done, count)))
-            break;
-        done += count;
-        va += count;
-    }
+    const auto done = for_pages(
+        va, data, [&](u64 pa, std::span<const u8> part) { return (bus_.*write)(pa, part); });
     invalidate_code();
     return done;
 }

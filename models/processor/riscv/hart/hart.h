@@ -244,6 +244,8 @@ private:
     enum class ending : u8 { none, requested, reset };
 
     void move_to(phase next);
+    template <typename Byte, typename Access>
+    std::size_t for_pages(u64 va, std::span<Byte> data, Access access);
     std::size_t write_pages(u64 va, std::span<const u8> data,
                             bool (hart_bus::*write)(u64, std::span<const u8>));
     void end_with_quantum() {
