@@ -14,7 +14,7 @@ void stream_load(unsigned slot, const struct program* program);
 /// The program of the slot, or NULL.
 const struct program* stream_program(unsigned slot);
 bool stream_runs(unsigned slot);
-/// Starts `runs` runs, one after the other, after the present one and the others asked for.
+/// Starts `runs` runs, one after the other, after the present run and those requested before.
 void stream_trigger(unsigned slot, uint32_t runs);
 /// Continues a running stream until it waits, ends or fails. True: it could continue, but has
 /// executed a limited number of steps, so that commands and other streams are served. The stream

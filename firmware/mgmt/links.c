@@ -128,8 +128,8 @@ static void publish_health(void) {
 
 // --- Claims, routes and announcements -----------------------------------------------------------
 
-/// A switch that answers on this port: also one that has refused a claim, which then gets the
-/// withdrawal of the others.
+/// A switch that answers on this port: also a switch that has refused a claim, which then receives
+/// the withdrawal of the other claims.
 static bool has_switch(const struct port* port) {
     return (topology_usable(port) || (port->up && port->fault == LINK_DUPLICATE)) &&
            port->partner.kind != PARTNER_CHIP;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links to other chips: trains them, identifies the partner on each port, routes over the ports
-// whose partner is the one that the straps name, and publishes the result to the host
+// whose partner is the chip or switch that the straps name, and publishes the result to the host
 // (doc/topology.md). A faulty or missing partner never stops the boot.
 #pragma once
 

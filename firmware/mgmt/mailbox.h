@@ -41,7 +41,7 @@ struct mailbox_counters {
 };
 extern struct mailbox_counters mailbox_counters;
 
-/// After a doorbell for something else, the address words of a legacy request may be stale and that
+/// After a doorbell of another kind, the address words of a legacy request may be stale and that
 /// host memory reused: then only a request with a valid header and CRC is answered. A request of
 /// the new protocol is announced by its ACK word, and always answered.
 enum mailbox_trust { MAILBOX_ANSWER_ALL, MAILBOX_ONLY_VALID };

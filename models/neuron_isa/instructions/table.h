@@ -36,7 +36,7 @@ struct field {
     std::uint64_t register_fields::*member = nullptr;  ///< null: `place`
     use used = use::always;
 
-    /// Whether an instruction has this field or the other one.
+    /// Whether no instruction has both fields.
     constexpr bool excludes(const field& other) const {
         const auto place = [](kind k) { return k == kind::address || k == kind::place; };
         return (used != use::always && other.used != use::always && used != other.used) ||

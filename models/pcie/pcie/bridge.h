@@ -82,7 +82,7 @@ public:
     void link(bool up);
     /// The card is pulled, or a card is inserted. `link`: whether the device below answers now.
     void card(bool present, bool link);
-    /// The link is down, whatever the device does, until cut(false).
+    /// The link is down until cut(false), also while the device trains it.
     void cut(bool down);
     /// Faults of a module whose `ports` are bridges. `at` returns the bridge of a port, and the
     /// plug of its link.

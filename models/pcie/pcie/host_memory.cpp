@@ -86,7 +86,7 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
     return found;
 }
 
-/// Returns whether no range was lost meanwhile.
+/// False: a range was lost during the copy.
 bool host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length,
                        bool write) const {
     bool complete = true;

@@ -66,7 +66,7 @@ void quantum_queue::notify() {
         event().notify(time_of_value(groups_.begin()->first - now()));
 }
 
-/// The group stays the first one meanwhile, so that its clients can still be withdrawn.
+/// The group stays the first one until its clients have run, so that they can be withdrawn.
 void quantum_queue::activate() {
     if (is_held()) return;
     if (!activate_all(deferred_)) return;
