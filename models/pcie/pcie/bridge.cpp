@@ -195,7 +195,7 @@ void bridge::cut(bool down) {
 }
 
 std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_lookup& lookup) {
-    const auto port =
+    const auto argument =
         fault_argument::number("port", 0, static_cast<std::int64_t>(ports) - 1, "of the module")
             .by_default(0);
     const auto on_port = [=](auto action) {
@@ -206,7 +206,7 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
     };
     return {{"surprise_down",
              "the link of the port goes down without warning",
-             {port},
+             {argument},
              on_port([](bridge& port, plug& below) {
                  // 2.9.1: devices on a link that goes down are reset
                  signal(below, tlp::space::hot_reset, 1);
@@ -214,18 +214,18 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
              })},
             {"link_up",
              "ends surprise_down: the devices have been reset",
-             {port},
+             {argument},
              on_port([](bridge& port, plug&) { port.cut(false); })},
             {"card_removed",
              "the card of the port is pulled",
-             {port},
+             {argument},
              on_port([](bridge& port, plug& below) {
                  port.card(false, false);
                  signal(below, tlp::space::slot_power, 0);
              })},
             {"card_inserted",
              "a card is back in the port, just powered on",
-             {port},
+             {argument},
              on_port([](bridge& port, plug& below) {
                  if (port.powered()) signal(below, tlp::space::slot_power, 1);
                  port.card(true, answers(below));

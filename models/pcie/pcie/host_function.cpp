@@ -321,18 +321,17 @@ function_port::bar_info host_function::bar(unsigned index) {
     info.size = bars_[index].size;
     info.bus_address = bars_[index].base;
     info.prefetchable = (bars_[index].flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
-    if (info.size != 0 && info.prefetchable) add_mappable_areas(index, info);
+    if (info.size != 0 && info.prefetchable)
+        with_memory_space([&] { add_mappable_areas(index, info); });
     return info;
 }
 
 /// Finds the parts of a BAR that can be mapped, by requests for direct memory pointers. A part must
 /// be in one descriptor with the same layout as in the BAR, since a client maps a region from one
-/// descriptor.
+/// descriptor. Precondition: memory space is enabled.
 void host_function::add_mappable_areas(unsigned index, bar_info& info) {
     constexpr std::uint64_t page = 4096;
     constexpr unsigned max_areas = 64;
-    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
-    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
     std::uint64_t offset = 0;
     for (unsigned i = 0; i < max_areas && offset < info.size; ++i) {
         memory_descriptor backing;
@@ -363,7 +362,6 @@ void host_function::add_mappable_areas(unsigned index, bar_info& info) {
         offset = end;
     }
     if (info.areas.empty()) info.descriptor = -1;
-    set_config_half(PCI_COMMAND, command);
 }
 
 bool host_function::bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,

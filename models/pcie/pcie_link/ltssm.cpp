@@ -5,7 +5,7 @@ namespace trn {
 
 using sc_core::sc_time;
 
-void ltssm::begin(const sc_time& start, unsigned generation) {
+void ltssm::settle(const sc_time& start, unsigned generation) {
     phases_.clear();
     started_ = settled_ = start;
     final_ = {link_state::l0, generation, {}};
@@ -26,25 +26,21 @@ void ltssm::training_phases(unsigned generation) {
 }
 
 void ltssm::train(const sc_time& start, unsigned generation) {
-    begin(start, generation);
+    settle(start, generation);
     training_phases(generation);
 }
 
 void ltssm::hot_reset(const sc_time& start, unsigned generation) {
-    begin(start, generation);
+    settle(start, generation);
     pass(link_state::hot_reset, 0, times_.hot_reset);
     training_phases(generation);
 }
 
 void ltssm::recover(const sc_time& start, unsigned generation, bool new_width) {
     const unsigned before = final_.generation;
-    begin(start, generation);
+    settle(start, generation);
     pass(link_state::recovery, before, times_.recovery);
     if (new_width) pass(link_state::configuration, before, times_.configuration);
-}
-
-void ltssm::settle(const sc_time& start, unsigned generation) {
-    begin(start, generation);
 }
 
 void ltssm::stop(link_state state) {

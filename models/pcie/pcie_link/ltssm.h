@@ -46,7 +46,6 @@ public:
     bool runs() const { return final_.state == link_state::l0; }
 
 private:
-    void begin(const sc_core::sc_time& start, unsigned generation);
     void pass(link_state state, unsigned generation, const sc_core::sc_time& length);
     void training_phases(unsigned generation);
 
