@@ -63,4 +63,18 @@ void execution::put_where(tile& target, unsigned partition, const std::uint8_t* 
     target.write_where(partition, values, mask);
 }
 
+void execution::put_selected(tile& target, const tile& source, unsigned partition,
+                             const float* values, const std::uint8_t* mask) {
+    const std::size_t size = target.element_bytes(), n = target.elements();
+    bits_.resize(n * size);
+    convert(target.type(), partition, n, values, bits_.data());
+    if (source.type() == target.type()) {
+        kept_.resize(n * size);
+        source.read(partition, kept_.data());
+        for (std::size_t k = 0; k < n; ++k)
+            if (mask[k] != 0) std::memcpy(&bits_[k * size], &kept_[k * size], size);
+    }
+    put_bits(target, partition, bits_.data());
+}
+
 }  // namespace trn

@@ -54,6 +54,10 @@ public:
     void put_bits(tile& target, unsigned partition, const std::uint32_t* values);
     void put_where(tile& target, unsigned partition, const std::uint8_t* values,
                    const std::uint8_t* mask);
+    /// Writes `values`, of which those with `mask` not 0 are elements of `source`: bit by bit if
+    /// both tiles have one type.
+    void put_selected(tile& target, const tile& source, unsigned partition, const float* values,
+                      const std::uint8_t* mask);
 
     bool has_mode(std::uint16_t bits) const { return i.has_mode(bits); }
     numerics::alu op0() const { return static_cast<numerics::alu>(i.op0); }
@@ -73,7 +77,7 @@ private:
     isa::core_memory& memory_;
     written_numbers numbers_;
     const unsigned index_group_;
-    std::vector<std::uint8_t> bits_;
+    std::vector<std::uint8_t> bits_, kept_;
 };
 
 }  // namespace trn

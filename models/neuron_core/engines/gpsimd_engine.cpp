@@ -146,10 +146,8 @@ void gpsimd_engine::affine_select(execution& e) {
     tile dst = e.destination();
     const scalar_values s0 = e.s0(a.partitions());
     const std::size_t n = a.elements();
-    const unsigned size = dst.element_bytes();
-    const bool keeps_bits = a.type() == dst.type();
     std::vector<float> x(n);
-    std::vector<std::uint8_t> bits(n * size), kept(n * size);
+    std::vector<std::uint8_t> taken(n);
     const auto selected = [op = e.op0()](std::int32_t v) {
         // An integer and its FP32 value give the same result when compared with zero.
         return numerics::apply(op, static_cast<float>(v), 0.0f) != 0;
@@ -157,18 +155,11 @@ void gpsimd_engine::affine_select(execution& e) {
     for (unsigned p = 0; p < a.partitions(); ++p) {
         const std::vector<std::int32_t> values = pattern_values(e.i.pattern, p);
         a.read(p, x.data());
-        std::vector<bool> taken(n);
         for (std::size_t k = 0; k < n; ++k) {
             taken[k] = selected(values[k]);
-            if (!taken[k]) x[k] = s0[p];
+            if (taken[k] == 0) x[k] = s0[p];
         }
-        e.convert(dst.type(), p, n, x.data(), bits.data());
-        if (keeps_bits) {
-            a.read(p, kept.data());
-            for (std::size_t k = 0; k < n; ++k)
-                if (taken[k]) std::memcpy(&bits[k * size], &kept[k * size], size);
-        }
-        e.put_bits(dst, p, bits.data());
+        e.put_selected(dst, a, p, x.data(), taken.data());
     }
 }
 

@@ -388,22 +388,14 @@ void vector_engine::select(execution& e, const scalar_values& other, Choose&& ch
     tile dst = e.destination();
     prepare_accumulators(e, a.partitions());
     const std::size_t n = a.elements();
-    const bool keeps_bits = a.type() == dst.type();
-    const unsigned size = dst.element_bytes();
     std::vector<float> x(n);
-    std::vector<std::uint8_t> taken(n), bits(n * size), kept(n * size);
+    std::vector<std::uint8_t> taken(n);
     for (unsigned p = 0; p < a.partitions(); ++p) {
         a.read(p, x.data());
         choose(p, x.data(), taken.data());
         for (std::size_t k = 0; k < n; ++k)
             if (taken[k] == 0) x[k] = other[p];
-        e.convert(dst.type(), p, n, x.data(), bits.data());
-        if (keeps_bits) {
-            a.read(p, kept.data());
-            for (std::size_t k = 0; k < n; ++k)
-                if (taken[k] != 0) std::memcpy(&bits[k * size], &kept[k * size], size);
-        }
-        e.put_bits(dst, p, bits.data());
+        e.put_selected(dst, a, p, x.data(), taken.data());
         accumulate(e, p, 1, x.data(), n);
     }
 }
