@@ -46,6 +46,12 @@ u64 zero(hart&, unsigned) {
 }
 void ignored(hart&, unsigned, u64) {}
 
+/// Written by a function of the hart.
+template <void (hart::*Set)(u64)>
+void passed(hart& h, unsigned, u64 value) {
+    (h.*Set)(value);
+}
+
 // --- Identity
 
 u64 read_misa(hart& h, unsigned) {
@@ -61,9 +67,6 @@ constexpr u64 uxl = u64{3} << 32;
 constexpr u64 sstatus_mask =
     mstatus::sie | mstatus::spie | mstatus::spp | mstatus::fs | mstatus::sum | mstatus::mxr;
 
-void write_mstatus(hart& h, unsigned, u64 value) {
-    h.set_mstatus(value);
-}
 u64 read_sstatus(hart& h, unsigned) {
     return h.csr.mstatus & (sstatus_mask | mstatus::sd | uxl);
 }
@@ -129,14 +132,8 @@ void write_sip(hart& h, unsigned, u64 value) {
     write_software_mip(h, bit(interrupt::supervisor_software) & h.csr.mideleg, value);
 }
 
-void write_menvcfg(hart& h, unsigned, u64 value) {
-    h.set_menvcfg(value);
-}
 void write_senvcfg(hart& h, unsigned, u64 value) {
     h.csr.senvcfg = h.settle_envcfg(h.csr.senvcfg, value) & ~(envcfg::stce | envcfg::adue);
-}
-void write_stimecmp(hart& h, unsigned, u64 value) {
-    h.set_stimecmp(value);
 }
 
 // --- Floating point
@@ -159,10 +156,6 @@ u64 read_frm(hart& h, unsigned) {
 }
 void write_frm(hart& h, unsigned number, u64 value) {
     write_fcsr(h, number, (h.csr.fcsr & fflags_mask) | value << frm_shift);
-}
-
-void write_satp(hart& h, unsigned, u64 value) {
-    h.set_satp(value);
 }
 
 // --- Counters (Zicntr, Priv. 3.1.10-3.1.12). A running counter is the event count plus an offset;
@@ -228,28 +221,17 @@ void write_pmpaddr(hart& h, unsigned number, u64 value) {
 
 // --- Triggers
 
-u64 read_tselect(hart& h, unsigned) {
-    return h.watch.select();
+template <u64 (triggers::*Get)() const>
+u64 read_trigger(hart& h, unsigned) {
+    return (h.watch.*Get)();
+}
+template <void (triggers::*Set)(u64)>
+void write_trigger(hart& h, unsigned, u64 value) {
+    (h.watch.*Set)(value);
+    h.triggers_changed();
 }
 void write_tselect(hart& h, unsigned, u64 value) {
     h.watch.set_select(value);
-}
-u64 read_tdata1(hart& h, unsigned) {
-    return h.watch.tdata1();
-}
-void write_tdata1(hart& h, unsigned, u64 value) {
-    h.watch.set_tdata1(value);
-    h.triggers_changed();
-}
-u64 read_tdata2(hart& h, unsigned) {
-    return h.watch.tdata2();
-}
-void write_tdata2(hart& h, unsigned, u64 value) {
-    h.watch.set_tdata2(value);
-    h.triggers_changed();
-}
-u64 read_tinfo(hart& h, unsigned) {
-    return h.watch.tinfo();
 }
 
 using c = csr_state;
@@ -269,17 +251,18 @@ constexpr csr_row table[] = {
     {0x142, "scause", stored<&c::scause>, masked<&c::scause, all>},
     {0x143, "stval", stored<&c::stval>, masked<&c::stval, all>},
     {0x144, "sip", read_sip, write_sip},
-    {0x14d, "stimecmp", stored<&c::stimecmp>, write_stimecmp, 1, 0, 1, extension::sstc},
-    {0x180, "satp", stored<&c::satp>, write_satp},
+    {0x14d, "stimecmp", stored<&c::stimecmp>, passed<&hart::set_stimecmp>, 1, 0, 1,
+     extension::sstc},
+    {0x180, "satp", stored<&c::satp>, passed<&hart::set_satp>},
 
-    {0x300, "mstatus", stored<&c::mstatus>, write_mstatus},
+    {0x300, "mstatus", stored<&c::mstatus>, passed<&hart::set_mstatus>},
     {0x301, "misa", read_misa, ignored},
     {0x302, "medeleg", stored<&c::medeleg>, masked<&c::medeleg, delegable>},
     {0x303, "mideleg", stored<&c::mideleg>, write_mideleg},
     {0x304, "mie", stored<&c::mie>, write_mie},
     {0x305, "mtvec", stored<&c::mtvec>, write_tvec<&c::mtvec>},
     {0x306, "mcounteren", stored<&c::mcounteren>, masked<&c::mcounteren, 0xffffffff>},
-    {0x30a, "menvcfg", stored<&c::menvcfg>, write_menvcfg},
+    {0x30a, "menvcfg", stored<&c::menvcfg>, passed<&hart::set_menvcfg>},
     {0x320, "mcountinhibit", stored<&c::mcountinhibit>, write_mcountinhibit},
     {0x323, "mhpmevent#", zero, ignored, 29, 3},
     {0x340, "mscratch", stored<&c::mscratch>, masked<&c::mscratch, all>},
@@ -290,11 +273,11 @@ constexpr csr_row table[] = {
     {pmpcfg0, "pmpcfg#", read_pmpcfg, write_pmpcfg, 2, 0, 2},
     {pmpaddr0, "pmpaddr#", read_pmpaddr, write_pmpaddr, 16},
 
-    {0x7a0, "tselect", read_tselect, write_tselect},
-    {0x7a1, "tdata1", read_tdata1, write_tdata1},
-    {0x7a2, "tdata2", read_tdata2, write_tdata2},
+    {0x7a0, "tselect", read_trigger<&triggers::select>, write_tselect},
+    {0x7a1, "tdata1", read_trigger<&triggers::tdata1>, write_trigger<&triggers::set_tdata1>},
+    {0x7a2, "tdata2", read_trigger<&triggers::tdata2>, write_trigger<&triggers::set_tdata2>},
     {0x7a3, "tdata3", zero, ignored},
-    {0x7a4, "tinfo", read_tinfo, ignored},
+    {0x7a4, "tinfo", read_trigger<&triggers::tinfo>, ignored},
 
     {0xb00, "mcycle", read_cycle, write_cycle},
     {0xb02, "minstret", read_instret, write_instret},
