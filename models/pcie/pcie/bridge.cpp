@@ -27,17 +27,10 @@ bridge::bridge(const config& cfg, hooks hooks) : role_(cfg.port_role), hooks_(st
 }
 
 void bridge::build(const config& cfg) {
-    constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
-                                           PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
-                                           PCI_COMMAND_INTX_DISABLE;
     constexpr std::uint16_t errors_seen = PCI_STATUS_REC_MASTER_ABORT | PCI_STATUS_SIG_SYSTEM_ERROR;
     constexpr std::uint32_t pci_bridge = 0x06'0400;
-    space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg.vendor_id);
-    space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg.device_id);
-    space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
+    define_header(space_, cfg.vendor_id, cfg.device_id, pci_bridge << 8 | 1);
     space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, errors_seen);
-    space_.define<std::uint32_t>(PCI_CLASS_REVISION, pci_bridge << 8 | 1);
-    space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);
     space_.define<std::uint8_t>(
         PCI_HEADER_TYPE,
         static_cast<std::uint8_t>(PCI_HEADER_TYPE_BRIDGE | (cfg.many_functions ? 0x80 : 0)));
@@ -48,7 +41,6 @@ void bridge::build(const config& cfg) {
     space_.define<std::uint32_t>(PCI_PREF_MEMORY_BASE, 0x0001'0011, 0xfff0'fff0);
     space_.define<std::uint32_t>(PCI_PREF_BASE_UPPER32, 0, ~0u);
     space_.define<std::uint32_t>(PCI_PREF_LIMIT_UPPER32, 0, ~0u);
-    space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
     space_.define<std::uint16_t>(
         PCI_BRIDGE_CONTROL, 0,
         PCI_BRIDGE_CTL_PARITY | PCI_BRIDGE_CTL_SERR | PCI_BRIDGE_CTL_BUS_RESET);
@@ -77,20 +69,9 @@ void bridge::build(const config& cfg) {
 }
 
 void bridge::build_link(const config& cfg) {
-    constexpr std::uint16_t length = 0x3c;
-    constexpr std::uint32_t payload_512 = 2;
     const bool slot = role_ != role::upstream;
-    pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS,
-                                 static_cast<std::uint16_t>(2 | static_cast<unsigned>(role_) << 4 |
-                                                            (slot ? PCI_EXP_FLAGS_SLOT : 0)));
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
-                                 payload_512 | PCI_EXP_DEVCAP_EXT_TAG | PCI_EXP_DEVCAP_RBER);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0x7fff);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
-    define_link(space_, pcie_, cfg.generation, cfg.lanes);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion timeouts A to D
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
+    const unsigned type = static_cast<unsigned>(role_) << 4 | (slot ? PCI_EXP_FLAGS_SLOT : 0);
+    pcie_ = add_pcie_capability(space_, type, false, cfg.generation, cfg.lanes);
     if (!slot) return;
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP,
                                  space_.get<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP) |

@@ -72,21 +72,14 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
 // --- Configuration space
 
 void pcie_endpoint::build_header() {
-    constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
-                                           PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
-                                           PCI_COMMAND_INTX_DISABLE;
     constexpr std::uint16_t status_errors =
         PCI_STATUS_PARITY | PCI_STATUS_SIG_TARGET_ABORT | PCI_STATUS_REC_TARGET_ABORT |
         PCI_STATUS_REC_MASTER_ABORT | PCI_STATUS_SIG_SYSTEM_ERROR | PCI_STATUS_DETECTED_PARITY;
-    space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg_.vendor_id);
-    space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg_.device_id);
-    space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
+    pcie::define_header(space_, cfg_.vendor_id, cfg_.device_id,
+                        cfg_.class_code << 8 | cfg_.revision);
     space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, status_errors);
-    space_.define<std::uint32_t>(PCI_CLASS_REVISION, cfg_.class_code << 8 | cfg_.revision);
-    space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);  // 7.5.1.1.7: writable, no effect
     space_.define<std::uint16_t>(PCI_SUBSYSTEM_VENDOR_ID, cfg_.subsystem_vendor_id);
     space_.define<std::uint16_t>(PCI_SUBSYSTEM_ID, cfg_.subsystem_id);
-    space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
     space_.on_write(PCI_COMMAND, 2, [this] { command_changed(); });
 
     define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
@@ -111,19 +104,10 @@ void pcie_endpoint::define_bar(unsigned index, std::uint64_t size, std::uint32_t
 }
 
 void pcie_endpoint::build_pcie_capability() {
-    constexpr std::uint16_t length = 0x3c;  // version 2 with slot registers reserved (7.5.3)
-    constexpr std::uint32_t payload_512 = 2, all_tags = PCI_EXP_DEVCAP_EXT_TAG;
-    pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
-                                 payload_512 | all_tags | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0xffff);
+    pcie_ = pcie::add_pcie_capability(space_, PCI_EXP_TYPE_ENDPOINT << 4, true,
+                                      cfg_.link_generation, cfg_.link_width);
     space_.keep_over_function_level_reset<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL,
                                                          PCI_EXP_DEVCTL_PAYLOAD);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
-    pcie::define_link(space_, pcie_, cfg_.link_generation, cfg_.link_width);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion timeouts A to D
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
     space_.on_write(pcie_ + PCI_EXP_DEVCTL, 2, [this] { device_control_changed(); });
 }
 
