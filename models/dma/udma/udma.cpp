@@ -97,15 +97,10 @@ udma::place udma::find_in_misc(std::uint64_t address) {
 }
 
 void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place& target) {
-    if (target.part == nullptr) {
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
-    }
-    if (payload.is_write() && in_reset(target.engine)) {
-        // In reset, registers have their reset values.
-        payload.set_response_status(tlm::TLM_OK_RESPONSE);
-        return;
-    }
+    if (target.part == nullptr) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    // In reset, registers have their reset values.
+    if (payload.is_write() && in_reset(target.engine))
+        return payload.set_response_status(tlm::TLM_OK_RESPONSE);
     const shifted local(payload, payload.get_address() - target.address);
     target.part->access(payload, delay);
 }
@@ -150,11 +145,7 @@ void udma::hook_queues() {
             engines_[a.instance]->reset_queue(n.side, a.index);
             schedule();
         });
-        regs_.on_write(n.cfg, [this](register_access& a) {
-            if (!engines_[a.instance]) return;
-            engines_[a.instance]->enables_changed();
-            schedule();
-        });
+        regs_.on_write(n.cfg, [this](register_access& a) { enables_changed(a.instance); });
         const auto position = [this, side](const dma_ring::position& (dma_ring::*read)() const) {
             return [this, side, read](unsigned instance, unsigned queue) -> std::uint64_t {
                 const auto* e = engines_[instance].get();
@@ -177,11 +168,8 @@ void udma::hook_queues() {
 }
 
 void udma::hook_states() {
-    regs_.on_write(reg::s2m_stream_cfg, [this](register_access& a) {
-        if (!engines_[a.instance]) return;
-        engines_[a.instance]->enables_changed();
-        schedule();
-    });
+    regs_.on_write(reg::s2m_stream_cfg,
+                   [this](register_access& a) { enables_changed(a.instance); });
     const auto hook = [this](dma_side side, reg change, reg shown) {
         regs_.on_write(change, [this, side](register_access& a) {
             engine(a.instance).change_state(side, a.written);
@@ -193,6 +181,12 @@ void udma::hook_states() {
     regs_.on_write(reg::abort_event, [this](register_access&) { update_aborted(); });
     hook(dma_side::m2s, reg::m2s_change_state, reg::m2s_state);
     hook(dma_side::s2m, reg::s2m_change_state, reg::s2m_state);
+}
+
+void udma::enables_changed(unsigned number) {
+    if (!engines_[number]) return;
+    engines_[number]->enables_changed();
+    schedule();
 }
 
 std::uint64_t udma::state(unsigned number, dma_side side) const {

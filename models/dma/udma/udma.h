@@ -118,6 +118,7 @@ private:
     void hook_generator();
     void hook_interrupt_groups();
     dma_engine& engine(unsigned number);
+    void enables_changed(unsigned number);
     std::uint64_t state(unsigned number, dma_side side) const;
     void slow_down(bool throttled);
     void reset_engine(unsigned n);

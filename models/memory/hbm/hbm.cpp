@@ -64,13 +64,11 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
 void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (!trained()) {
         misuse::report(misuse::hbm_before_training, *this, payload.is_write() ? "write" : "read");
-        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        return;
+        return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
     if (!errors_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
         misuse::hardware_failed();
-        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        return;
+        return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
     accessed(payload.get_command(), payload.get_address(), payload.get_data_length());
     if (copy_payload(payload, bytes_.data(), cfg_.size) == 0) return;

@@ -127,8 +127,7 @@ void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     const std::uint64_t address = payload.get_address();
     if (!armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
         misuse::hardware_failed();
-        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        return;
+        return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
     const unsigned done = copy_sram(payload);
     if (done == 0) return;

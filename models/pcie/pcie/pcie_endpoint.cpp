@@ -238,8 +238,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     if (header != nullptr && lose_ > 0 && request.is_read()) {
         --lose_;
         header->lost = true;
-        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
+        return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
     if (header != nullptr && header->destination == tlp::space::config)
         return configure(request, *header);
@@ -384,8 +383,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         report(errors_.uncorrectable(PCI_ERR_UNC_COMP_TIME));
         ++counters_.timeouts;
         misuse::hardware_failed();
-        request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        return;
+        return request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
     if (request.is_response_ok())  // except while the host's answer is outstanding
         delay = std::max(delay, lanes_.pass(request.get_command(), request.get_address(),

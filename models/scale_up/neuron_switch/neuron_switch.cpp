@@ -111,7 +111,7 @@ std::optional<unsigned> neuron_switch::exit_of(std::uint64_t address, unsigned s
 void neuron_switch::received(plug& local, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const auto* tlp = payload.get_extension<pcie::tlp>();
-    if (tlp != nullptr && tlp->destination === pcie::tlp::space::config) {
+    if (tlp != nullptr && tlp->destination == pcie::tlp::space::config) {
         payload.set_address(local.index() * identity_size + address % identity_size);
         identity_.access(payload, delay);
         return payload.set_address(address);

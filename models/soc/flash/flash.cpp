@@ -110,14 +110,12 @@ void flash::clear() {
 
 void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (payload.is_write()) {
-        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-        return;
+        return payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     }
     // the flash does not answer reads while it erases or programs
     if (running_.operation != opcode::none) {
         log::guest_warn(this->name(), "read at {:#x} while a command runs", payload.get_address());
-        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        return;
+        return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
     payload.set_dmi_allowed(true);
     copy_payload(payload, bytes_.data(), cfg_.size);
