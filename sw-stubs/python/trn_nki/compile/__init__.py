@@ -9,8 +9,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
-
 from trn_nki.compile.allocation import allocate
 from trn_nki.compile.collectives import collectives_of
 from trn_nki.compile.dependences import Scheduler
@@ -19,21 +17,23 @@ from trn_nki.compile.loops import expand
 from trn_nki.compile.lowering import lower
 from trn_nki.compile.program import Array, Instruction
 from trn_nki.compile.registers import assign
+from trn_nki.tensors.storage import Storage
 from trn_nki.trace.audit import audit
+from trn_nki.trace.recording import Recording
 
 
 @dataclasses.dataclass
 class Compiled:
     """A program's text, and the name of the array of each storage in HBM."""
 
-    recording: Any
+    recording: Recording
     text: str
-    arrays: list[tuple[Any, Array]]  # storage, array
+    arrays: list[tuple[Storage, Array]]  # storage, array
     collectives: list[str]  # started by the program, in the syntax of the step `program` (doc/collectives.md)
     ranks: int = 1  # of its collectives
 
 
-def compile_recording(recording: Any) -> Compiled:
+def compile_recording(recording: Recording) -> Compiled:
     """Raises KernelError."""
     audit(recording)
     program, operands = lower(recording)
@@ -46,5 +46,9 @@ def compile_recording(recording: Any) -> Compiled:
     text = emit(program)
     collectives = collectives_of(program)
     return Compiled(
-        recording, text, operands.arrays(), [one.declaration() for one in collectives], collectives[0].ranks if collectives else 1
+        recording,
+        text,
+        operands.arrays(),
+        [collective.declaration() for collective in collectives],
+        collectives[0].ranks if collectives else 1,
     )

@@ -2,12 +2,14 @@
 """Places of buffers in SBUF and PSUM (doc/spec/neuron-core.md, 15.3 item 5)."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Callable
 
-from trn_nki.compile.program import Buffer, LoopStart, Program, Tile
+from trn_nki.compile.program import Buffer, Copy, Instruction, Item, LoopStart, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES, placed_bytes
 from trn_nki.values.lifetimes import extend_through_loops
+
+ALIGNMENT = 64  # of a buffer in SBUF, in bytes of a partition
 
 
 def allocate(program: Program) -> None:
@@ -24,10 +26,9 @@ def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
     loop if it was allocated outside of its body, or is read there before it is written."""
     found: dict[Buffer, list[int]] = {}
     carried: set[Buffer] = set()
-    for number, one in enumerate(program.instructions):
-        written = {tile.buffer for tile in one.writes if isinstance(tile, Tile)} if program.loops and hasattr(one, "writes") else ()
-        for buffer in one.buffers():
-            if buffer not in found and program.loops and buffer.loop is not None and not _is_written(one, buffer, written):
+    for number, item in enumerate(program.instructions):
+        for buffer in item.buffers():
+            if buffer not in found and program.loops and buffer.loop is not None and not _is_written(item, buffer):
                 carried.add(buffer)
             found.setdefault(buffer, [number, number])[1] = number
     extend_through_loops(found, program.loops, lambda buffer, loop: loop.core != buffer.core or _encloses(loop, buffer.loop))
@@ -46,11 +47,14 @@ def _encloses(loop: LoopStart, inner: LoopStart | None) -> bool:
     return False
 
 
-def _is_written(one: Any, buffer: Buffer, written: Any) -> bool:
-    """Whether the instruction writes the buffer without reading it."""
-    if any(part.destination.of is buffer for part in getattr(one, "parts", ())):
+def _is_written(item: Item, buffer: Buffer) -> bool:
+    """Whether an instruction writes the buffer without reading it."""
+    if isinstance(item, Copy) and any(part.destination.base is buffer for part in item.parts):
         return True
-    return buffer in written and all(tile.buffer is not buffer for tile in one.reads if isinstance(tile, Tile))
+    if not isinstance(item, Instruction):
+        return False
+    reads, writes = ([tile.buffer for tile in tiles if isinstance(tile, Tile)] for tiles in (item.reads, item.writes))
+    return buffer in writes and buffer not in reads
 
 
 def _place(lives: list[tuple[int, int, Buffer]], memory: str, usable: int) -> None:
@@ -88,16 +92,15 @@ def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int, rotate:
     for first, last, buffer in lives:
         if buffer.is_fixed:
             continue
-        active = [held for held in active if held[0] >= first]
+        active = [living for living in active if living[0] >= first]
         taken = [(low, high) for _, low, high in active]
-        taken += [(f.offset, f.offset + f.size) for begin, end, f in fixed if begin <= last and first <= end]
+        taken += [(held.offset, held.offset + held.size) for begin, end, held in fixed if begin <= last and first <= end]
         free = _holes(taken, usable)
-        fit = _fitting(memory, buffer)
+        fit = _fitting(memory, buffer.size)
         choice = None
-        if rotate:
-            choice = next((at for low, high in free if (at := fit(max(low, next_byte), high)) is not None), None)
-        if choice is None:
-            choice = next((at for low, high in free if (at := fit(low, high)) is not None), None)
+        for min_byte in (next_byte, 0) if rotate else (0,):
+            if choice is None:
+                choice = next((byte for low, high in free if (byte := fit(max(low, min_byte), high)) is not None), None)
         if choice is None:
             largest = max((high - low for low, high in free), default=0)
             return buffer, usable - sum(high - low for low, high in free), largest
@@ -108,23 +111,23 @@ def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int, rotate:
 
 
 def _holes(taken: list[tuple[int, int]], usable: int) -> list[tuple[int, int]]:
-    holes, at = [], 0
+    holes, end = [], 0
     for low, high in sorted(taken):
-        if low > at:
-            holes.append((at, min(low, usable)))
-        at = max(at, high)
-    if at < usable:
-        holes.append((at, usable))
+        if low > end:
+            holes.append((end, min(low, usable)))
+        end = max(end, high)
+    if end < usable:
+        holes.append((end, usable))
     return [(low, high) for low, high in holes if low < high]
 
 
-def _fitting(memory: str, buffer: Buffer) -> Callable[[int, int], Any]:
-    """A function that finds a place for the buffer in a hole, or None."""
-    alignment = PSUM_BANK_BYTES if memory == "psum" else buffer.alignment
-    size = placed_bytes(memory, buffer.size)
+def _fitting(memory: str, buffer_size: int) -> Callable[[int, int], int | None]:
+    """A function that finds the first byte for a buffer in a hole, or None."""
+    alignment = PSUM_BANK_BYTES if memory == "psum" else ALIGNMENT
+    size = placed_bytes(memory, buffer_size)
 
     def fit(low: int, high: int) -> int | None:
-        at = -(-low // alignment) * alignment
-        return at if at + size <= high else None
+        first = -(-low // alignment) * alignment
+        return first if first + size <= high else None
 
     return fit

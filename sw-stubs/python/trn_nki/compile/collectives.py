@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from trn_nki.checks.collectives import ranks_of
-from trn_nki.compile.program import Access, Array, Copy, Program
+from trn_nki.compile.program import Array, Copy, Program
+from trn_nki.compile.operands import Operands
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.places import Place
 
 SLOTS = 4  # of a CC-Core
 DOORBELL = 0x2010  # of a CC-Core's mailbox, and the value that starts slot 0
@@ -18,12 +20,11 @@ _OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
 class Collective(Copy):
     """Sync starts it. `slot`: of the CC-Core; `operator`: "" of a gather."""
 
-    def __init__(self, operation: str, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Any):
-        super().__init__("sync", [], place=place)
+    def __init__(self, operation: str, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Place | None):
+        super().__init__("sync", [], place)
         self.operation, self.operator, self.ranks, self.slot = operation, operator, ranks, slot
         self.source, self.destination = source, destination
-        self.reads = [Access(source, 0, 1, 0, source.size)]
-        self.writes = [Access(destination, 0, 1, 0, destination.size)]
+        self.reads, self.writes = [source.access()], [destination.access()]
 
     @property
     def increments(self) -> int:
@@ -39,10 +40,10 @@ class Collective(Copy):
 
 
 def collectives_of(program: Program) -> list[Collective]:
-    return [one for one in program.instructions if isinstance(one, Collective)]
+    return [item for item in program.instructions if isinstance(item, Collective)]
 
 
-def append_collective(program: Program, operands: Any, operation: str, arguments: dict[str, Any]) -> None:
+def append_collective(program: Program, operands: Operands, operation: str, arguments: dict[str, Any]) -> None:
     """Raises KernelError."""
     place, earlier = operands.place, collectives_of(program)
     if program.cores > 1 or operands.steps.loop is not None:
@@ -52,6 +53,6 @@ def append_collective(program: Program, operands: Any, operation: str, arguments
     ranks = ranks_of(arguments["replica_group"])
     if earlier and earlier[0].ranks != ranks:
         raise KernelError("all collectives of a kernel have the same ranks", "15.4", place)
-    source, destination = (operands.object(arguments[name].storage) for name in ("src", "dst"))
+    source, destination = (operands.array(arguments[name].storage) for name in ("src", "dst"))
     operator = _OPERATORS[arguments["op"].name] if "op" in arguments else ""
     program.instructions.append(Collective(operation, source, destination, operator, ranks, len(earlier), place))

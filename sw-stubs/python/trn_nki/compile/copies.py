@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import TypeAlias
 
-from trn_nki.compile.program import Array, Buffer, Corner, Generated, Part, Side
+from trn_nki.compile.program import Base, Buffer, Corner, Generated, Part, Side
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.places import Place
 
 PARTITION = 1 << 40  # stride of one partition, in bytes, in patterns of on-chip memory
 MAX_DESCRIPTORS = 60_000  # per engine and part
@@ -16,11 +17,14 @@ MAX_PIECE_DIMENSIONS = 4
 MATRIX_SIDES = (64, 32, 16)  # matrices that one packet transposes
 
 
+Dim: TypeAlias = tuple[int, int, int]  # count, stride in the source, stride in the destination
+
+
 @dataclasses.dataclass(frozen=True)
 class Pattern:
     """Elements of an array or a buffer in order: (count, stride in bytes), the fastest dimension first."""
 
-    of: Array | Buffer
+    base: Base
     offset: int  # bytes; on chip partition * PARTITION + byte
     dims: tuple[tuple[int, int], ...]
 
@@ -33,17 +37,11 @@ class Unlike(Exception):
     """The partitions of both sides do not match."""
 
 
-def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list[Part]:
+def divide(source: Pattern, destination: Pattern, size: int, place: Place | None) -> list[Part]:
     """Parts that copy the elements of `size` bytes. Raises KernelError, and Unlike when the copy must go through HBM."""
-    if source.elements != destination.elements:
-        raise KernelError(
-            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
-        )
-    dims = _merge(_refine(source.dims, destination.dims, place))
-    run = size
-    if dims and dims[0][1] == dims[0][2] == size:
-        run, dims = size * dims[0][0], dims[1:]
-    on_chip = [index for index, side in ((1, source), (2, destination)) if isinstance(side.of, Buffer)]
+    _check_sizes(source, destination, place)
+    run, dims = _run(_merge(_refine(source.dims, destination.dims, place)), size)
+    on_chip = [index for index, side in ((1, source), (2, destination)) if isinstance(side.base, Buffer)]
     row = _row(dims, on_chip)
     rest = [dim for dim in dims if dim is not row]
     if any(_is_partition(dim[index]) for dim in rest for index in on_chip):
@@ -63,20 +61,18 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
             place,
         )
     parts: list[Part] = []
+    rows, blocks = row or (1, 0, 0), block or (1, 0, 0)
     for begin in _starts(rest):
-        sides = [
-            _side(side, side.offset + begin[i], row[i + 1] if row else 0, block[i + 1] if block else 0)
-            for i, side in enumerate((source, destination))
-        ]
-        parts += _bounded(Part(sides[0], sides[1], row[0] if row else 1, block[0] if block else 1, run))
+        sides = [_side(side, side.offset + begin[i], rows[i + 1], blocks[i + 1]) for i, side in enumerate((source, destination))]
+        parts += _bounded(Part(sides[0], sides[1], rows[0], blocks[0], run))
     return parts
 
 
-def transposes(source: Pattern, destination: Pattern, first_engine: int, place: Any) -> Generated | None:
+def transposes(source: Pattern, destination: Pattern, first_engine: int, place: Place | None) -> Generated | None:
     """The copy of 2-byte elements as transposes of square matrices, if it is one: the source is contiguous along one
     dimension, the destination along another."""
-    on_chip = [side.of for side in (source, destination) if isinstance(side.of, Buffer)]
-    if any(one.memory != "sbuf" for one in on_chip) or source.elements != destination.elements:
+    on_chip = [side.base for side in (source, destination) if isinstance(side.base, Buffer)]
+    if any(buffer.memory != "sbuf" for buffer in on_chip) or source.elements != destination.elements:
         return None
     dims = _merge(_refine(source.dims, destination.dims, place))
     along = next((dim for dim in dims if dim[1] == 2 and dim[2] != 2), None)
@@ -98,16 +94,15 @@ def transposes(source: Pattern, destination: Pattern, first_engine: int, place: 
     return Generated(_corner(source, rows, 1), _corner(destination, rows, 2), 2 * side, engines, True)
 
 
-def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Any) -> list[Generated]:
+def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Place | None) -> list[Generated]:
     """The copy as pieces for descriptor generators. Raises KernelError."""
-    if source.elements != destination.elements:
-        raise KernelError(
-            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
-        )
+    _check_sizes(source, destination, place)
     dims = _merge(_refine(source.dims, destination.dims, place))
-    piece = size
-    if dims and dims[0][1] == dims[0][2] == size and size * dims[0][0] < 1 << 16:
-        piece, dims = size * dims[0][0], dims[1:]
+    piece, others = _run(dims, size)
+    if piece < 1 << 16:
+        dims = others
+    else:
+        piece = size
     dims = sorted(dims, key=lambda dim: dim[0]) or [(1, 0, 0)]
     dims, rest = dims[-MAX_PIECE_DIMENSIONS:], dims[:-MAX_PIECE_DIMENSIONS]
     if math.prod(dim[0] for dim in rest) > MAX_PARTS or any(count >= 1 << 16 for count, _, _ in dims):
@@ -118,7 +113,7 @@ def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, 
             place,
         )
     engines = _engines(math.prod(count for count, _, _ in dims), first_engine)
-    found = []
+    found: list[Generated] = []
     for begin in _starts(rest):
         sides = [dataclasses.replace(side, offset=side.offset + begin[number]) for number, side in enumerate((source, destination))]
         found.append(Generated(_corner(sides[0], dims, 1), _corner(sides[1], dims, 2), piece, engines))
@@ -136,12 +131,9 @@ class Lines:
     starts: tuple[tuple[int, int], ...]
 
 
-def lines(array: Pattern, tile: Pattern, size: int, place: Any) -> Lines:
+def lines(array: Pattern, tile: Pattern, size: int, place: Place | None) -> Lines:
     """Raises KernelError."""
-    dims = _merge(_refine(array.dims, tile.dims, place))
-    run = size
-    if dims and dims[0][1] == dims[0][2] == size:
-        run, dims = size * dims[0][0], dims[1:]
+    run, dims = _run(_merge(_refine(array.dims, tile.dims, place)), size)
     over = [dim for dim in dims if _is_partition(dim[2])]
     if len(over) > 1 or any(dim[2] != PARTITION for dim in over):
         raise KernelError("the copy takes partitions in another order than the tile has them", "8.2", place)
@@ -150,21 +142,35 @@ def lines(array: Pattern, tile: Pattern, size: int, place: Any) -> Lines:
     return Lines(partitions, pitch, run, starts)
 
 
+def _check_sizes(source: Pattern, destination: Pattern, place: Place | None) -> None:
+    if source.elements != destination.elements:
+        raise KernelError(
+            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
+        )
+
+
+def _run(dims: list[Dim], size: int) -> tuple[int, list[Dim]]:
+    """Contiguous bytes of both sides, and the dimensions over which they repeat."""
+    if dims and dims[0][1] == dims[0][2] == size:
+        return size * dims[0][0], dims[1:]
+    return size, dims
+
+
 def _engines(shares: int, first: int) -> int:
     """A mask of one DMA engine per share, from `first` on."""
     turned = (1 << min(16, shares)) - 1 << first % 16
     return (turned | turned >> 16) & 0xFFFF
 
 
-def _corner(pattern: Pattern, dims: list[tuple[int, int, int]], index: int) -> Corner:
+def _corner(pattern: Pattern, dims: list[Dim], index: int) -> Corner:
     over = [_is_partition(dim[index]) for dim in dims]
-    strides = [dim[index] // PARTITION if one else dim[index] for dim, one in zip(dims, over)]
-    on_chip = isinstance(pattern.of, Buffer)
+    strides = [dim[index] // PARTITION if is_over else dim[index] for dim, is_over in zip(dims, over)]
+    on_chip = isinstance(pattern.base, Buffer)
     return Corner(
-        pattern.of,
+        pattern.base,
         pattern.offset % PARTITION if on_chip else pattern.offset,
         pattern.offset // PARTITION if on_chip else 0,
-        tuple((dim[0], stride, one) for dim, stride, one in zip(dims, strides, over)),
+        tuple((dim[0], stride, is_over) for dim, stride, is_over in zip(dims, strides, over)),
     )
 
 
@@ -172,28 +178,28 @@ def _is_partition(stride: int) -> bool:
     return abs(stride) >= PARTITION // 2
 
 
-def _row(dims: list[tuple[int, int, int]], on_chip: list[int]) -> tuple[int, int, int] | None:
+def _row(dims: list[Dim], on_chip: list[int]) -> Dim | None:
     forward = [dim for dim in dims if _is_forward(dim)]
     if not on_chip:
-        return max(forward, key=lambda dim: dim[0], default=None)
+        return max(forward, key=lambda dim: dim[0]) if forward else None
     return next((dim for dim in forward if all(dim[index] == PARTITION for index in on_chip)), None)
 
 
-def _is_forward(dim: tuple[int, int, int]) -> bool:
+def _is_forward(dim: Dim) -> bool:
     """Rows and blocks go forward on both sides; elements in another order are copied one by one."""
     return dim[1] >= 0 and dim[2] >= 0
 
 
 def _side(pattern: Pattern, offset: int, row: int, block: int) -> Side:
-    if isinstance(pattern.of, Buffer):
-        return Side(pattern.of, offset % PARTITION, offset // PARTITION, 0, block)
-    return Side(pattern.of, offset, 0, row, block)
+    if isinstance(pattern.base, Buffer):
+        return Side(pattern.base, offset % PARTITION, offset // PARTITION, 0, block)
+    return Side(pattern.base, offset, 0, row, block)
 
 
-def _starts(dims: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+def _starts(dims: list[Dim]) -> list[tuple[int, int]]:
     starts = [(0, 0)]
-    for count, one, other in dims:
-        starts = [(a + n * one, b + n * other) for n in range(count) for a, b in starts]
+    for count, step, pitch in dims:
+        starts = [(a + n * step, b + n * pitch) for n in range(count) for a, b in starts]
     return starts
 
 
@@ -212,10 +218,10 @@ def _bounded(part: Part) -> list[Part]:
     return _bounded(piece(0, half)) + _bounded(piece(half, part.blocks - half))
 
 
-def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], place: Any) -> list[tuple[int, int, int]]:
+def _refine(first: tuple[tuple[int, int], ...], second: tuple[tuple[int, int], ...], place: Place | None) -> list[Dim]:
     """Common dimensions of both patterns, fastest first."""
-    left, right = _joined(one), _joined(other)
-    found: list[tuple[int, int, int]] = []
+    left, right = _joined(first), _joined(second)
+    found: list[Dim] = []
     while left and right:
         (a, step), (b, pitch) = left[0], right[0]
         common = math.gcd(a, b)
@@ -242,8 +248,8 @@ def _joined(dims: tuple[tuple[int, int], ...]) -> list[list[int]]:
     return found
 
 
-def _merge(dims: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    found: list[tuple[int, int, int]] = []
+def _merge(dims: list[Dim]) -> list[Dim]:
+    found: list[Dim] = []
     for dim in dims:
         if found and all(found[-1][0] * found[-1][i] == dim[i] for i in (1, 2)):
             found[-1] = (found[-1][0] * dim[0], *found[-1][1:])

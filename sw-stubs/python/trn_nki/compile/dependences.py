@@ -10,7 +10,7 @@ At a fence all engines synchronise and semaphores return to 0, so each pass of a
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterable
+from typing import Hashable, Iterable
 
 from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, Fence, Instruction, Program, Tile
 from trn_nki.values.generations import PSUM_BANK_BYTES
@@ -25,7 +25,7 @@ class _Clock:
 
     __slots__ = ("instructions", "copies")
 
-    def __init__(self, instructions: dict[Any, int], copies: int):
+    def __init__(self, instructions: dict[str, int], copies: int):
         self.instructions, self.copies = instructions, copies
 
     def copy(self) -> "_Clock":
@@ -41,9 +41,9 @@ class _Clock:
 class _Point:
     """An instruction in the order of its engine."""
 
-    __slots__ = ("instruction", "key", "number", "clock", "copy")
+    __slots__ = ("instruction", "key", "number", "clock", "copy")  # copy: its bit in clocks, None of other instructions
 
-    def __init__(self, instruction: Instruction, key: Any, number: int, clock: _Clock, copy: int | None):
+    def __init__(self, instruction: Instruction, key: str, number: int, clock: _Clock, copy: int | None):
         self.instruction, self.key, self.number, self.clock, self.copy = instruction, key, number, clock, copy
 
     def is_known(self, clock: _Clock) -> bool:
@@ -56,12 +56,13 @@ class _History:
     """Accesses that later ones may overlap, by memory and place."""
 
     def __init__(self) -> None:
-        self._cells: dict[Any, list[tuple[Access, bool, _Point]]] = {}
+        self._cells: dict[Hashable, list[tuple[Access, bool, _Point]]] = {}
 
     @staticmethod
-    def _keys(access: Access) -> Iterable[Any]:
-        of = access.memory[1]
-        grain = max(GRAIN, of.size.bit_length() - CELLS) if isinstance(of, Array) else GRAIN
+    def _keys(access: Access) -> Iterable[Hashable]:
+        assert isinstance(access.memory, tuple)  # accesses() adds the core
+        memory = access.memory[1]
+        grain = max(GRAIN, memory.size.bit_length() - CELLS) if isinstance(memory, Array) else GRAIN
         return ((access.memory, cell) for cell in range(access.low >> grain, (access.high - 1 >> grain) + 1))
 
     def before(self, access: Access, writes: bool) -> set[_Point]:
@@ -77,50 +78,42 @@ class _History:
             cell = self._cells.setdefault(key, [])
             # Earlier accesses that a write covers are implied by a wait for the write.
             kept = [
-                one
-                for one in cell
-                if not (writes and access.covers(one[0]))
-                and not (
-                    not writes
-                    and not one[1]
-                    and one[2].key == point.key
-                    and one[2].copy is None
-                    and point.copy is None
-                    and access.covers(one[0])
-                )
+                (earlier, wrote, other)
+                for earlier, wrote, other in cell
+                if not ((writes or (not wrote and other.key == point.key and other.copy is point.copy is None)) and access.covers(earlier))
             ]
             kept.append((access, writes, point))
             self._cells[key] = kept
 
 
-def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
+def accesses(instruction: Instruction) -> Iterable[tuple[Access, bool]]:
     """Accesses to its core and HBM: reads (False) and writes (True). Order between cores comes from explicit semaphores
     only."""
     found: list[tuple[Access, bool]] = []
-    for part in one.parts if isinstance(one, Copy) else ():
+    for part in instruction.parts if isinstance(instruction, Copy) else ():
         source, destination = part.accesses()
         found += [(source, False), (destination, True)]
-    for operands, writes in ((one.reads, False), (one.writes, True)):
+    for operands, writes in ((instruction.reads, False), (instruction.writes, True)):
         for operand in operands:
             found.append(((operand.access() if isinstance(operand, Tile) else operand), writes))
             if isinstance(operand, Tile) and operand.index is not None:
                 found.append((operand.index.access(), False))
-    yield from _banks(one)
+    yield from _banks(instruction)
     for access, writes in found:
         if isinstance(access.memory, Array):
-            yield dataclasses.replace(access, memory=(one.core, access.memory)), writes
-        elif access.memory[0] == one.core:
+            yield dataclasses.replace(access, memory=(instruction.core, access.memory)), writes
+        elif access.memory[0] == instruction.core:
             yield access, writes
 
 
-def _banks(one: Instruction) -> Iterable[tuple[Access, bool]]:
+def _banks(instruction: Instruction) -> Iterable[tuple[Access, bool]]:
     """The write ports of the PSUM banks that the instruction writes. Tensor and another engine must not use one at the same
     time (10.1), other engines may: they read the port, Tensor writes it."""
-    for tile in one.writes:
+    for tile in instruction.writes:
         if isinstance(tile, Tile) and tile.memory == "psum":
             access = tile.access()
             first, last = access.low // PSUM_BANK_BYTES, (access.high - 1) // PSUM_BANK_BYTES
-            yield (Access((one.core, "ports of PSUM"), access.first, access.end, first, last + 1), one.engine == "tensor")
+            yield Access((instruction.core, "ports of PSUM"), access.first, access.end, first, last + 1), instruction.engine == "tensor"
 
 
 class Scheduler:
@@ -132,16 +125,16 @@ class Scheduler:
     def run(self) -> None:
         found: list[Instruction] = []
         regions = [_Region(core) for core in range(self.program.cores)]
-        for one in self.program.instructions:
-            if isinstance(one, Fence):
-                found += regions[one.core].close(one)
-                regions[one.core] = _Region(one.core)
-            else:
-                regions[one.core].visit(one)
-                found.append(one)
+        for item in self.program.instructions:
+            if isinstance(item, Fence):
+                found += regions[item.core].close(item)
+                regions[item.core] = _Region(item.core)
+            elif isinstance(item, Instruction):
+                regions[item.core].visit(item)
+                found.append(item)
         for region in regions:
             found += region.end()
-        self.program.instructions = found
+        self.program.instructions = [*found]
 
 
 class _Region:
@@ -155,52 +148,44 @@ class _Region:
         self.edges: list[tuple[Instruction, list[_Point]]] = []
         self.copies: list[_Point] = []
         self._instructions: list[Instruction] = []
-        self._slots: list[_Point | None] = [None] * COPY_SEMAPHORES  # the last copy that each semaphore counts
+        self._slots: dict[int, _Point] = {}  # the last copy that each semaphore counts
         self._counted: dict[int, int] = {}  # the semaphore's value at that copy
 
-    def visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
-        key = one.engine
+    def visit(self, instruction: Instruction, extra: Iterable[_Point] = ()) -> None:
+        key = instruction.engine
         clock = self.known.setdefault(key, _Clock({}, 0))
-        mine = list(accesses(one))
+        mine = list(accesses(instruction))
         before: set[_Point] = set(extra)
         for access, writes in mine:
             before |= self.history.before(access, writes)
-        is_copy = isinstance(one, Copy)
-        if is_copy:
-            slot = self._slot(clock)
-            previous = self._slots[slot]
-            if previous is not None:
-                before.add(previous)
+        slot = self._slot(clock) if isinstance(instruction, Copy) else None
+        if slot is not None and slot in self._slots:
+            before.add(self._slots[slot])
         waited = self._reduce(key, clock, before)
         number = self.numbers[key] = self.numbers.get(key, 0) + 1
-        bit = None
-        if is_copy:
-            bit = len(self.copies)
         end = clock.copy()
         end.instructions[key] = number
-        if bit is not None:
-            end.copies |= 1 << bit
-        point = _Point(one, key, number, end, bit)
-        if is_copy:
+        point = _Point(instruction, key, number, end, None if slot is None else len(self.copies))
+        if isinstance(instruction, Copy) and slot is not None:
+            end.copies |= 1 << len(self.copies)
             self.copies.append(point)
             self._slots[slot] = point
-            one.semaphore = FIRST_COPY_SEMAPHORE + slot
-            counted = self._counted.get(slot, 0) + one.increments
-            one.posts = self._counted[slot] = counted
+            instruction.semaphore = FIRST_COPY_SEMAPHORE + slot
+            instruction.posts = self._counted[slot] = self._counted.get(slot, 0) + instruction.increments
         for access, writes in mine:
             self.history.add(access, writes, point)
-        self._instructions.append(one)
+        self._instructions.append(instruction)
         if waited:
-            self.edges.append((one, waited))
+            self.edges.append((instruction, waited))
 
     def _slot(self, clock: _Clock) -> int:
         """A semaphore whose last copy is known to have ended, or the least recently used one."""
-        for number, last in enumerate(self._slots):
-            if last is None or last.is_known(clock):
+        for number in range(COPY_SEMAPHORES):
+            if number not in self._slots or self._slots[number].is_known(clock):
                 return number
-        return min(range(len(self._slots)), key=lambda number: self._slots[number].copy)
+        return min(self._slots, key=lambda number: self._slots[number].copy or 0)
 
-    def _reduce(self, key: Any, clock: _Clock, before: set[_Point]) -> list[_Point]:
+    def _reduce(self, key: str, clock: _Clock, before: set[_Point]) -> list[_Point]:
         """The points for which the engine must wait: those that neither its clock nor another point implies."""
         waited = []
         # Latest points first: they may imply the others.
@@ -241,7 +226,7 @@ class _Region:
             add(engine, f"wait S[{RELEASED + ENGINES.index(engine)}]>=1:subtract")
         if others:
             add("sync", *(f"wait S[{ARRIVED + ENGINES.index(engine)}]>=1:subtract" for engine in others))
-        used = {one.update[1] for one in self._instructions if one.update is not None}
+        used = {instruction.update[1] for instruction in self._instructions if instruction.update is not None}
         used |= {FIRST_COPY_SEMAPHORE + slot for slot in self._counted}
         updates = [f"update S[{semaphore}]=0" for semaphore in sorted(used)]
         updates += [f"update S[{RELEASED + ENGINES.index(engine)}]+=1" for engine in others]
@@ -253,17 +238,17 @@ class _Region:
         posts: set[Instruction] = {point.instruction for _, points in self.edges for point in points if point.copy is None}
         values: dict[Instruction, int] = {}
         counts: dict[str, int] = {}
-        for one in self._instructions:
-            if one in posts:
-                values[one] = counts[one.engine] = counts.get(one.engine, 0) + 1
-                one.update = (one.core, ENGINES.index(one.engine))
-        for one, points in self.edges:
+        for instruction in self._instructions:
+            if instruction in posts:
+                values[instruction] = counts[instruction.engine] = counts.get(instruction.engine, 0) + 1
+                instruction.update = (instruction.core, ENGINES.index(instruction.engine))
+        for instruction, points in self.edges:
             waits: dict[tuple[int, int], int] = {}
             for point in points:
-                by = point.instruction
-                if isinstance(by, Copy) and point.copy is not None:
-                    place, value = (by.core, by.semaphore), by.posts
+                poster = point.instruction
+                if isinstance(poster, Copy) and point.copy is not None:
+                    place, value = (poster.core, poster.semaphore), poster.posts
                 else:
-                    place, value = (by.core, ENGINES.index(by.engine)), values[by]
+                    place, value = (poster.core, ENGINES.index(poster.engine)), values[poster]
                 waits[place] = max(value, waits.get(place, 0))
-            one.waits = [(core, semaphore, value) for (core, semaphore), value in waits.items()]
+            instruction.waits = [(core, semaphore, value) for (core, semaphore), value in waits.items()]

@@ -18,22 +18,22 @@ def emit(program: Program) -> str:
         shape = ", ".join(str(extent) for extent in array.shape or (1,))
         lines.append(f".tensor {array.name} {ELEMENT_WORDS[array.dtype.name]} [{shape}] {array.role} core={array.core}")
     for core in range(program.cores):
-        mine = [one for one in program.instructions if one.core == core]
+        mine = [item for item in program.instructions if item.core == core and isinstance(item, Instruction)]
         lines.append(f".core {core}")
         copies = _Copies(program, core)
-        starts = {one: copies.lines(one) for one in mine if isinstance(one, Copy)}
+        starts = {copy: copies.lines(copy) for copy in mine if isinstance(copy, Copy)}
         lines += copies.declarations
         for engine in ENGINES:
-            stream = [one for one in mine if one.engine == engine]
+            stream = [instruction for instruction in mine if instruction.engine == engine]
             if not stream:
                 continue
             lines.append(f".engine {engine}")
             place = None
-            for one in stream:
-                if one.place is not None and one.place is not place:
-                    place = one.place
+            for instruction in stream:
+                if instruction.place is not None and instruction.place is not place:
+                    place = instruction.place
                     lines.append(f'.source {place.line} "{place.file}"')
-                lines += _lines(one, starts.get(one, ()))
+                lines += _lines(instruction, starts[instruction] if isinstance(instruction, Copy) else ())
             lines.append("halt")
     return "\n".join(lines) + "\n"
 
@@ -47,24 +47,24 @@ class _Copies:
         self._queues = QUEUES_BESIDE_COLLECTIVES if collectives_of(program) else QUEUES
         self.declarations: list[str] = []
 
-    def lines(self, one: Copy) -> list[str]:
+    def lines(self, copy: Copy) -> list[str]:
         """The instructions that start the copy; declares its transfers."""
-        if isinstance(one, Collective):
-            return [one.trigger()]
+        if isinstance(copy, Collective):
+            return [copy.trigger()]
         found = []
-        for part in one.parts:
+        for part in copy.parts:
             if isinstance(part, Generated):
                 found.append(
                     f"dge_copy engines={part.engines:#x} queue={self._queue('generator')} "
-                    f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
+                    f"semaphore={copy.semaphore} piece={part.size} source={self._corner(part.source)} "
                     f"destination={self._corner(part.destination)}{_options(part)}"
                 )
                 continue
             name = f"move{self._core}_{len(self.declarations)}"
             self.declarations.append(
                 f".transfer {name} {_side(part.source, part)} -> {_side(part.destination, part)} "
-                f"shape=({part.rows}, {part.blocks}, {part.size}) queue={self._queue(one.engine)} "
-                f"engines={part.engines:#x} S[{one.semaphore}]"
+                f"shape=({part.rows}, {part.blocks}, {part.size}) queue={self._queue(copy.engine)} "
+                f"engines={part.engines:#x} S[{copy.semaphore}]"
             )
             found.append(f"dma_start {name}")
         return found
@@ -76,10 +76,10 @@ class _Copies:
     def _corner(self, corner: Corner) -> str:
         dims = ", ".join(f"{count}:{stride * self._pitch if over else stride}" for count, stride, over in corner.dims)
         register = f" + {corner.register.text()} * {corner.unit}" if corner.register else ""
-        if isinstance(corner.of, Buffer):
-            at = (corner.of.first + corner.partition) * self._pitch + corner.of.offset + corner.offset
-            return f"@core{corner.of.core}.sbuf + {at}{register} [{dims}]"
-        return f"@{corner.of.name} + {corner.offset}{register} [{dims}]"
+        if isinstance(corner.base, Buffer):
+            byte = (corner.base.first + corner.partition) * self._pitch + corner.base.offset + corner.offset
+            return f"@core{corner.base.core}.sbuf + {byte}{register} [{dims}]"
+        return f"@{corner.base.name} + {corner.offset}{register} [{dims}]"
 
 
 def _options(part: Generated) -> str:
@@ -88,28 +88,28 @@ def _options(part: Generated) -> str:
 
 
 def _side(side: Side, part: Part) -> str:
-    if isinstance(side.of, Buffer):
-        first = side.of.first + side.partition
-        core = f"core{side.of.core}."
+    if isinstance(side.base, Buffer):
+        first = side.base.first + side.partition
+        core = f"core{side.base.core}."
         step = f", {side.block}" if part.blocks > 1 else ""
-        return f"{core}{side.of.memory}[{first}:{first + part.rows}, {side.of.offset + side.offset}{step}]"
+        return f"{core}{side.base.memory}[{first}:{first + part.rows}, {side.base.offset + side.offset}{step}]"
     wrapped = [value % (1 << 64) for value in (side.offset, side.row, side.block)]
-    return f"{side.of.name}@({wrapped[0]}, {wrapped[1]}, {wrapped[2]})"
+    return f"{side.base.name}@({wrapped[0]}, {wrapped[1]}, {wrapped[2]})"
 
 
-def _lines(one: Instruction, starts: Iterable[str]) -> Iterable[str]:
-    conditions = [f"S[{semaphore}]>={value}" for at, semaphore, value in one.waits]
+def _lines(instruction: Instruction, starts: Iterable[str]) -> Iterable[str]:
+    conditions = [f"S[{semaphore}]>={value}" for _, semaphore, value in instruction.waits]
     header = conditions[:1]
-    if one.label:
-        yield f"{one.label}:"
+    if instruction.label:
+        yield f"{instruction.label}:"
     for first in range(1, len(conditions), LIST_ENTRIES):
         listed = conditions[first : first + LIST_ENTRIES]
         yield "event_semaphore " + " ".join(f"wait {condition}" for condition in listed)
     prefix = "".join(f"wait {condition} " for condition in header)
-    if isinstance(one, Copy):
+    if isinstance(instruction, Copy):
         for start in starts:
             yield prefix + start
             prefix = ""
         return
-    update = f"update S[{one.update[1]}]+=1 " if one.update else ""
-    yield f"{prefix}{update}{one.text()}"
+    update = f"update S[{instruction.update[1]}]+=1 " if instruction.update else ""
+    yield f"{prefix}{update}{instruction.text()}"

@@ -7,19 +7,19 @@ from typing import TypeGuard
 
 from trn_nki.compile.copies import Pattern, pieces
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Buffer, Corner, Held, Program
+from trn_nki.compile.program import Buffer, Corner, Held
 from trn_nki.compile.rows import Rows
 from trn_nki.compile.transfers import Mover, Pair, Side, directed, whole
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.tensors.tensor import NkiTensor, indirection_of
 from trn_nki.values.generations import PARTITIONS
 
 
 class IndexedCopies:
     """Appends indexed copies. `moves` handles copies without an index."""
 
-    def __init__(self, program: Program, operands: Operands, rows: Rows, moves: Mover):
-        self.program, self.operands, self.rows, self.moves = program, operands, rows, moves
+    def __init__(self, operands: Operands, rows: Rows, moves: Mover):
+        self.operands, self.rows, self.moves = operands, rows, moves
 
     def copy(self, sides: Pair[Side], skips: bool) -> None:
         """At least one side is a view with a scalar index."""
@@ -36,7 +36,7 @@ class IndexedCopies:
             self.copy(Pair(between, sides.destination), False)
             return
         steps = self.operands.steps
-        register = (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync")
+        register = (steps.index_or_far(view) if skips else steps.index(indirection_of(view).index)).held("sync")
         made = pieces(
             self._pattern(sides.source), self._pattern(sides.destination), view.dtype.itemsize, self.moves.generated, self.operands.place
         )
@@ -49,9 +49,9 @@ class IndexedCopies:
         return side if isinstance(side, Pattern) else self.operands.pattern(side)
 
     def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
-        index, size = view.indirection, view.dtype.itemsize
+        index, size = indirection_of(view), view.dtype.itemsize
         end.register, end.unit = register, index.stride * size
-        partition = self.program.generation.sbuf_bytes
+        partition = self.operands.program.generation.sbuf_bytes
         if index.over_partitions:
             end.unit = index.stride // view.pitch * partition
         reach = sum(max(0, (count - 1) * stride * (partition if over else 1)) for count, stride, over in end.dims) + piece
@@ -67,7 +67,7 @@ class IndexedCopies:
             is_reached = (
                 self.operands.steps.loop is not None or isinstance(other, Pattern) or (other.is_on_chip and self.operands.is_legal(other))
             )
-            if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
+            if not view.is_on_chip and isinstance(plain.base, Buffer) and is_reached:
                 self._index_by_rows(view, plain, reads)
                 return
         view = next(side for side in (destination, source) if _is_dynamic(side))
@@ -86,7 +86,7 @@ class IndexedCopies:
                 self._index_by_rows(side, whole(between), reads)
 
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
-        index, size = view.indirection, view.dtype.itemsize
+        index, size = indirection_of(view), view.dtype.itemsize
         self.rows.strided(
             self.operands.pattern(view),
             tile,
@@ -100,6 +100,3 @@ class IndexedCopies:
 
 def _is_dynamic(side: Side) -> TypeGuard[NkiTensor]:
     return isinstance(side, NkiTensor) and side.indirection is not None
-
-
-__all__ = ["IndexedCopies"]

@@ -6,62 +6,58 @@ work in a loop executes the loop.
 """
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Iterator, Sequence
 
-from trn_nki.compile.program import ENGINES, Fence, Held, Instruction, LoopEnd, LoopStart, Program, Register, Step
+from trn_nki.compile.program import ENGINES, Fence, Field, Instruction, Item, LoopEnd, LoopStart, Program, Register, Step
 
 MASTER = "sync"  # of a fence
 
 
 def expand(program: Program) -> None:
     """Replaces Step, LoopStart and LoopEnd by instructions, and records where loops begin and end."""
-    if not any(isinstance(one, (Step, LoopStart)) for one in program.instructions):
+    if not any(isinstance(item, (Step, LoopStart)) for item in program.instructions):
         return
-    parties = {core: _Parties([one for one in program.instructions if one.core == core]) for core in range(program.cores)}
-    found: list[Any] = []
+    parties = {core: _Parties([item for item in program.instructions if item.core == core]) for core in range(program.cores)}
+    found: list[Item] = []
     begins: dict[LoopStart, int] = {}
-    for one in program.instructions:
-        if isinstance(one, Step):
-            found += (_step(one, engine) for engine in ENGINES if engine in one.target.holders)
-        elif isinstance(one, LoopStart):
-            begins[one] = len(found)
-            found += _begin(one, parties[one.core])
-        elif isinstance(one, LoopEnd):
-            found += _end(one.start, parties[one.core])
-            program.loops.append((one.start, begins[one.start], len(found) - 1))
+    for item in program.instructions:
+        if isinstance(item, Step):
+            found += (_step(item, engine) for engine in ENGINES if engine in item.target.holders)
+        elif isinstance(item, LoopStart):
+            begins[item] = len(found)
+            found += _begin(item, parties[item.core])
+        elif isinstance(item, LoopEnd):
+            found += _end(item.start, parties[item.core])
+            program.loops.append((item.start, begins[item.start], len(found) - 1))
         else:
-            found.append(one)
+            found.append(item)
     program.instructions = found
 
 
 class _Parties:
     """The engines of one core that execute each loop and hold each register."""
 
-    def __init__(self, items: list[Any]):
+    def __init__(self, items: list[Item]):
         self.engines: set[str] = {MASTER}  # with instructions
         self.of_loop: dict[LoopStart, set[str]] = {}
-        self._loop_of: dict[Any, LoopStart | None] = {}
-        self._written_in: dict[Register, set[LoopStart]] = {}
-        self._steps = [one for one in items if isinstance(one, Step)]
-        self._label = {one: number for number, one in enumerate(one for one in items if isinstance(one, LoopStart))}
+        self._loop_of: dict[Item, LoopStart | None] = {}
+        self._steps = [item for item in items if isinstance(item, Step)]
+        self._label = {loop: number for number, loop in enumerate(item for item in items if isinstance(item, LoopStart))}
         inside: LoopStart | None = None
-        for one in items:
-            self._loop_of[one] = inside
-            if isinstance(one, LoopStart):
-                self.of_loop[one] = {MASTER}
-                inside = one
-            elif isinstance(one, LoopEnd):
-                inside = one.start.parent
-            elif isinstance(one, Step):
-                if inside is not None:
-                    self._written_in.setdefault(one.target, set()).add(inside)
-            else:
-                self._joins(one.engine, inside)
+        for item in items:
+            self._loop_of[item] = inside
+            if isinstance(item, LoopStart):
+                self.of_loop[item] = {MASTER}
+                inside = item
+            elif isinstance(item, LoopEnd):
+                inside = item.start.parent
+            elif isinstance(item, Instruction):
+                self._joins(item.engine, inside)
         while self._spread():
             pass
 
-    def label(self, loop: LoopStart, engine: str, what: str) -> str:
-        return f"loop{loop.core}_{self._label[loop]}_{engine}_{what}"
+    def label(self, loop: LoopStart, engine: str, point: str) -> str:
+        return f"loop{loop.core}_{self._label[loop]}_{engine}_{point}"
 
     def around(self, loop: LoopStart) -> tuple[str, ...]:
         """Engines that execute the loop's begin and end."""
@@ -83,7 +79,7 @@ class _Parties:
         """Adds to each engine the bounds of its loops, and all registers from which its registers are computed."""
         changed = False
 
-        def needs(engine: str, value: Any) -> None:
+        def needs(engine: str, value: Register | int | None) -> None:
             nonlocal changed
             if isinstance(value, Register) and engine not in value.holders:
                 value.held(engine)
@@ -105,61 +101,54 @@ def _ordered(engines: set[str]) -> tuple[str, ...]:
     return tuple(engine for engine in ENGINES if engine in engines)
 
 
-def _control(engine: str, name: str, fields: list[Any], place: Any, core: int) -> Instruction:
-    return Instruction(engine, name, fields, place=place, core=core)
+def _control(engine: str, name: str, fields: Sequence[Field], owner: Step | LoopStart) -> Instruction:
+    return Instruction(engine, name, fields, place=owner.place, core=owner.core)
 
 
-def _value(value: Any, engine: str, key: str) -> tuple[str, Any]:
-    return (key, value.held(engine)) if isinstance(value, Register) else ("imm", int(value))
+def _value(value: Register | int, engine: str, key: str) -> Field:
+    return (key, value.held(engine)) if isinstance(value, Register) else ("imm", value)
 
 
 def _step(step: Step, engine: str) -> Instruction:
-    fields: list[Any] = [("rd", step.target.held(engine))]
+    fields: list[Field] = [("rd", step.target.held(engine))]
     if step.name == "reg_load":
         return Instruction(engine, step.name, [*fields, *step.fields], step.reads, (), step.place, step.core)
+    first, *others = step.sources
     if step.name == "reg_alu":
-        fields += [("ra", step.sources[0].held(engine)), _value(step.sources[1], engine, "rb"), ("op", step.operator)]
+        assert isinstance(first, Register)
+        fields += [("ra", first.held(engine)), _value(others[0], engine, "rb"), ("op", step.operator)]
     else:
-        fields.append(_value(step.sources[0], engine, "ra"))
-    return _control(engine, step.name, fields, step.place, step.core)
+        fields.append(_value(first, engine, "ra"))
+    return _control(engine, step.name, fields, step)
 
 
-def _begin(loop: LoopStart, parties: _Parties) -> Iterator[Any]:
+def _begin(loop: LoopStart, parties: _Parties) -> Iterator[Item]:
     yield Fence(loop.core, parties.around(loop), loop.place)
     for engine in parties.inside(loop):
-        end = parties.label(loop, engine, "end")
+        end = ("target", parties.label(loop, engine, "end"))
         if loop.condition is not None:
-            test = [("if", "eq"), ("ra", loop.condition.held(engine)), ("imm", 0), ("target", end)]
-            first = _control(engine, "branch", test, loop.place, loop.core)
+            first = _control(engine, "branch", [("if", "eq"), ("ra", loop.condition.held(engine)), ("imm", 0), end], loop)
         else:
+            assert loop.counter is not None
             counter = loop.counter.held(engine)
-            yield _control(engine, "reg_move", [("rd", counter), _value(loop.lower, engine, "ra")], loop.place, loop.core)
-            yield _control(
-                engine, "branch", [("if", "ge"), ("ra", counter), _value(loop.upper, engine, "rb"), ("target", end)], loop.place, loop.core
-            )
-            first = _control(engine, "nop", [], loop.place, loop.core)
+            yield _control(engine, "reg_move", [("rd", counter), _value(loop.lower, engine, "ra")], loop)
+            yield _control(engine, "branch", [("if", "ge"), ("ra", counter), _value(loop.upper, engine, "rb"), end], loop)
+            first = _control(engine, "nop", [], loop)
         first.label = parties.label(loop, engine, "pass")
         yield first
 
 
-def _end(loop: LoopStart, parties: _Parties) -> Iterator[Any]:
+def _end(loop: LoopStart, parties: _Parties) -> Iterator[Item]:
     yield Fence(loop.core, parties.inside(loop), loop.place)
     for engine in parties.inside(loop):
         again = ("target", parties.label(loop, engine, "pass"))
         if loop.condition is not None:
-            yield _control(engine, "branch", [again], loop.place, loop.core)
+            yield _control(engine, "branch", [again], loop)
         else:
-            yield _control(
-                engine,
-                "loop",
-                [("rd", loop.counter.held(engine)), ("step", loop.step), _value(loop.upper, engine, "rb"), again],
-                loop.place,
-                loop.core,
-            )
-        after = _control(engine, "nop", [], loop.place, loop.core)
+            assert loop.counter is not None
+            step: list[Field] = [("rd", loop.counter.held(engine)), ("step", loop.step), _value(loop.upper, engine, "rb"), again]
+            yield _control(engine, "loop", step, loop)
+        after = _control(engine, "nop", [], loop)
         after.label = parties.label(loop, engine, "end")
         yield after
     yield Fence(loop.core, parties.around(loop), loop.place)
-
-
-__all__ = ["Held", "MASTER", "expand"]

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from trn_nki.checks.collectives import COLLECTIVES
 from trn_nki.compile.collectives import append_collective
-from trn_nki.compile.control import Control
+from trn_nki.compile.control import Control, Flat
 from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves
-from trn_nki.compile.operands import Operands, alu, fp32, function, grouped
-from trn_nki.compile.program import Buffer, Exact, Instruction, Program, Tile
+from trn_nki.compile.operands import Operands, alu, fp32, function
+from trn_nki.compile.program import Array, Copy, Exact, Field, Operand, Program, Tile, grouped
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.recording import Recording
 from trn_nki.values import data_types
+from trn_nki.values.data_types import DataType
 from trn_nki.values.engines import matmul_perf_mode, reduce_cmd
+from trn_nki.values.operators import Operator
+
+if TYPE_CHECKING:
+    from trn_nki.compile.program import LoopStart
+    from trn_nki.tensors.argument_types import Axes, DataPattern, Number, Scalar
 
 
-def lower(recording: Any) -> tuple[Program, Operands]:
+def lower(recording: Recording) -> tuple[Program, Operands]:
     """Raises KernelError for unsupported calls."""
     program = Program(recording.generation, len(recording.cores))
     operands = Operands(program)
     moves = Moves(program, operands)
     for _, tensor in recording.inputs:
-        operands.object(tensor.storage)
+        operands.array(tensor.storage)
     cores = [Lowering(program, operands, moves, recording.generation.number) for _ in recording.cores]
     bodies = [lowering.control.flat(core.body) for lowering, core in zip(cores, recording.cores)]
     meetings = Meetings(program, operands, moves)
@@ -37,17 +46,17 @@ def lower(recording: Any) -> tuple[Program, Operands]:
         meetings.meet(met)
     operands.core = 0
     for tensor in recording.outputs:
-        operands.object(tensor.storage)
+        operands.array(tensor.storage)
     _set_roles(program)
     return program, operands
 
 
 def _set_roles(program: Program) -> None:
     """Inputs that the kernel writes are also outputs."""
-    for one in program.instructions:
-        for part in getattr(one, "parts", ()):
-            if getattr(part.destination.of, "role", "") == "in":
-                part.destination.of.role = "inout"
+    for item in program.instructions:
+        for part in item.parts if isinstance(item, Copy) else ():
+            if isinstance(part.destination.base, Array):
+                part.destination.base.note_write()
 
 
 class Lowering:
@@ -56,25 +65,28 @@ class Lowering:
     def __init__(self, program: Program, operands: Operands, moves: Moves, generation: int):
         self.program, self.operands, self.generation = program, operands, generation
         self.moves = moves
-        self._identities: dict[Any, Tile] = {}
+        self._identities: dict[tuple[DataType, LoopStart | None], Tile] = {}
+        self.engine = ""  # that executes the call
         self.control = Control(operands, generation)
 
-    def until_meeting(self, items: Iterator[Any]) -> Any:
+    def until_meeting(self, items: Iterator[Flat]) -> Instruction | None:
         """Appends instructions up to one that both cores must reach, and returns it; None at the end."""
         for item in items:
-            if getattr(item, "operation", None) in MEETINGS:
+            if not isinstance(item, Instruction):
+                self.operands.place = item.place
+                self.control.loop(item)
+            elif item.operation in MEETINGS:
                 return item
-            self.one(item)
+            else:
+                self._call(item)
         return None
 
-    def one(self, item: Any) -> None:
-        self.operands.place = item.place
-        arguments = self.operands.steps.resolved(getattr(item, "arguments", {}))
-        operation = getattr(item, "operation", None)
-        handler: Callable[..., None] | None = getattr(self, f"_{operation}", None) if operation else None
-        if operation is None:
-            self.control.loop(item)
-        elif operation.startswith("register_"):
+    def _call(self, item: Instruction) -> None:
+        self.operands.place, self.engine = item.place, item.engine.name
+        arguments = self.operands.steps.resolved(item.arguments)
+        operation = item.operation
+        handler: Callable[..., None] | None = getattr(self, f"_{operation}", None)
+        if operation.startswith("register_"):
             getattr(self.control, operation)(**arguments)
         elif operation in ("dma_copy", "dma_transpose", "dma_compute"):
             getattr(self.moves, operation)(arguments)
@@ -83,73 +95,95 @@ class Lowering:
         elif handler is None:
             raise KernelError(f"nisa.{operation} is not compiled yet; nki.simulate runs it", "14", item.place)
         else:
-            self.engine = item.engine.name
             handler(**arguments)
 
     # Parts of instructions.
 
-    def _tile(self, view: Any, what: str = "the operand") -> Tile:
-        return self.operands.tile(view, what, self.engine)
+    def _tile(self, view: NkiTensor, role: str = "the operand") -> Tile:
+        return self.operands.tile(view, role, self.engine)
 
-    def _add(self, name: str, fields: list[Any], reads: list[Any] = (), writes: list[Any] = (), engine: str | None = None) -> Instruction:
-        made = Instruction(engine or self.engine, name, fields, reads, writes, self.operands.place, self.operands.core)
-        self.program.instructions.append(made)
-        return made
+    def _add(
+        self, name: str, fields: Sequence[Field], reads: Sequence[Operand] = (), writes: Sequence[Operand] = (), engine: str = ""
+    ) -> None:
+        self.operands.append(engine or self.engine, name, fields, reads, writes)
 
-    def _lanes(self, name: str, dst: Any, fields: list[Any] = (), reads: list[Tile] = (), engine: str | None = None, **tiles: Any) -> None:
+    def _lanes(
+        self, name: str, dst: NkiTensor, fields: Sequence[Field] = (), reads: Sequence[Tile] = (), **views: NkiTensor | None
+    ) -> None:
         """An instruction with DST and tiles a and b."""
         to = self._tile(dst, "dst")
-        sources = {key: self._tile(view) for key, view in tiles.items() if view is not None}
-        self._add(name, [*fields, ("dst", to), *sources.items()], [*sources.values(), *reads], [to], engine)
+        sources = {key: self._tile(view) for key, view in views.items() if view is not None}
+        self._add(name, [*fields, ("dst", to), *sources.items()], [*sources.values(), *reads], [to])
 
-    def _scalars(self, bitvec: bool = False, **values: Any) -> tuple[list[Any], list[Tile]]:
-        fields, reads = [], []
+    def _scalars(self, bitvec: bool = False, **values: Scalar | None) -> tuple[list[Field], list[Tile]]:
+        fields: list[Field] = []
+        reads: list[Tile] = []
         for key, value in values.items():
             if value is None:
                 continue
-            field, read = self.operands.scalar(value, bitvec, self.engine)
+            field, read = self.operands.scalar(value, bitvec)
             fields.append((key, field))
             reads += read
         return fields, reads
 
-    def _alu(self, operator: Any) -> str:
+    @staticmethod
+    def _reversed(reverse0: bool, reverse1: bool) -> list[Field]:
+        return [word for word, is_chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if is_chosen]
+
+    def _alu(self, operator: Operator | None) -> str:
         return alu(operator, self.operands.place)
 
-    def _accumulators(self, command: Any, operator: Any, default: str) -> list[Any]:
-        if command is None or command is reduce_cmd.idle:
+    def _accumulators(self, command: reduce_cmd, operator: Operator | None, default: str) -> list[Field]:
+        if command is reduce_cmd.idle:
             return []
         return [("reduce", self._alu(operator) if operator is not None else default), ("cmd", command.name)]
 
-    def _read_accumulators(self, result: Any, negate: bool = False) -> None:
+    def _read_accumulators(self, result: NkiTensor | None, negate: bool = False) -> None:
         if result is not None:
             self._lanes("read_accumulator", result, ["negate"] if negate else [])
 
     # Lanes.
 
-    def _tensor_copy(self, dst: Any, src: Any, engine: Any = None) -> None:
+    def _tensor_copy(self, dst: NkiTensor, src: NkiTensor) -> None:
         self._lanes("copy", dst, a=src)
 
-    def _memset(self, dst: Any, value: Any, engine: Any = None) -> None:
+    def _memset(self, dst: NkiTensor, value: Number) -> None:
         to = self._tile(dst, "dst")
         text = str(int(value)) if dst.dtype.is_integer or dst.dtype.is_packed else fp32(value)
         self._add("memset", [("imm", text), ("dst", to)], [], [to])
 
-    def _tensor_tensor(self, dst: Any, data1: Any, data2: Any, op: Any, engine: Any = None) -> None:
+    def _tensor_tensor(self, dst: NkiTensor, data1: NkiTensor, data2: NkiTensor, op: Operator) -> None:
         self._lanes("tensor_tensor", dst, [("op0", self._alu(op))], a=data1, b=data2)
 
     def _tensor_scalar(
-        self, dst: Any, data: Any, op0: Any, operand0: Any, reverse0: Any, op1: Any, operand1: Any, reverse1: Any, engine: Any = None
+        self,
+        dst: NkiTensor,
+        data: NkiTensor,
+        op0: Operator,
+        operand0: Scalar | None,
+        reverse0: bool,
+        op1: Operator | None,
+        operand1: Scalar | None,
+        reverse1: bool,
     ) -> None:
-        fields = [("op0", self._alu(op0))]
+        fields: list[Field] = [("op0", self._alu(op0))]
         if op1 is not None:
             fields.append(("op1", self._alu(op1)))
         bitvec = op0.is_bitvec or (op1 is not None and op1.is_bitvec)
         scalars, reads = self._scalars(bitvec, s0=operand0, s1=operand1)
-        fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
+        fields += self._reversed(reverse0, reverse1)
         self._lanes("tensor_scalar", dst, fields + scalars, reads, a=data)
 
     def _scalar_tensor_tensor(
-        self, dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any, reverse0: Any, reverse1: Any
+        self,
+        dst: NkiTensor,
+        data: NkiTensor,
+        op0: Operator,
+        operand0: Scalar | None,
+        op1: Operator,
+        operand1: NkiTensor,
+        reverse0: bool,
+        reverse1: bool,
     ) -> None:
         scalars, reads = self._scalars(s0=operand0)
         reverse0, reverse1 = reverse0 and not op0.ignores_b, reverse1 and not op1.ignores_b
@@ -170,13 +204,25 @@ class Lowering:
             return
         self._lanes("scalar_tensor_tensor", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars], reads, a=data, b=operand1)
 
-    def _tensor_tensor_scan(self, dst: Any, data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any, reverse1: Any) -> None:
+    def _tensor_tensor_scan(
+        self,
+        dst: NkiTensor,
+        data0: NkiTensor,
+        data1: NkiTensor,
+        initial: Scalar,
+        op0: Operator,
+        op1: Operator,
+        reverse0: bool,
+        reverse1: bool,
+    ) -> None:
         scalars, reads = self._scalars(s0=initial)
         fields = [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars]
-        fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
+        fields += self._reversed(reverse0, reverse1)
         self._lanes("tensor_tensor_scan", dst, fields, reads, a=data0, b=data1)
 
-    def _tensor_scalar_cumulative(self, dst: Any, src: Any, op0: Any, op1: Any, imm0: Any, imm1: Any, reduce_cmd: Any) -> None:
+    def _tensor_scalar_cumulative(
+        self, dst: NkiTensor, src: NkiTensor, op0: Operator, op1: Operator, imm0: Scalar | None, imm1: Scalar | None, reduce_cmd: reduce_cmd
+    ) -> None:
         scalars, reads = self._scalars(s0=imm0, s1=imm1 if reduce_cmd.name == "load_reduce" else None)
         self._lanes(
             "tensor_scalar_cumulative",
@@ -186,13 +232,13 @@ class Lowering:
             a=src,
         )
 
-    def _reciprocal(self, dst: Any, data: Any) -> None:
+    def _reciprocal(self, dst: NkiTensor, data: NkiTensor) -> None:
         self._lanes("reciprocal", dst, a=data)
 
-    def _tensor_copy_predicated(self, dst: Any, src: Any, predicate: Any, reverse_pred: Any) -> None:
-        fields: list[Any] = ["predicate_reversed"] if reverse_pred else []
+    def _tensor_copy_predicated(self, dst: NkiTensor, src: Scalar, predicate: NkiTensor, reverse_pred: bool) -> None:
+        fields: list[Field] = ["predicate_reversed"] if reverse_pred else []
         kept = self._tile(dst)
-        if hasattr(src, "storage"):
+        if isinstance(src, NkiTensor):
             if src.free_size == 1 != dst.free_size:  # one element for each partition
                 src = src._derive((src.shape[0], dst.free_size), (src.strides[0], 0), src.offset)
             self._lanes("copy_predicated", dst, fields, [kept], a=src, b=predicate)
@@ -201,7 +247,15 @@ class Lowering:
             self._lanes("copy_predicated", dst, fields + scalars, [*reads, kept], b=predicate)
 
     def _select_reduce(
-        self, dst: Any, predicate: Any, on_true: Any, on_false: Any, reduce_res: Any, reduce_cmd: Any, reduce_op: Any, reverse_pred: Any
+        self,
+        dst: NkiTensor,
+        predicate: NkiTensor,
+        on_true: NkiTensor,
+        on_false: Scalar,
+        reduce_res: NkiTensor | None,
+        reduce_cmd: reduce_cmd,
+        reduce_op: Operator | None,
+        reverse_pred: bool,
     ) -> None:
         scalars, reads = self._scalars(s0=on_false)
         fields = (["predicate_reversed"] if reverse_pred else []) + self._accumulators(reduce_cmd, reduce_op, "max")
@@ -210,20 +264,20 @@ class Lowering:
 
     def _range_select(
         self,
-        dst: Any,
-        on_true_tile: Any,
-        comp_op0: Any,
-        comp_op1: Any,
-        bound0: Any,
-        bound1: Any,
-        reduce_cmd: Any,
-        reduce_res: Any,
-        reduce_op: Any,
-        range_start: Any,
-        on_false_value: Any,
+        dst: NkiTensor,
+        on_true_tile: NkiTensor,
+        comp_op0: Operator,
+        comp_op1: Operator,
+        bound0: NkiTensor,
+        bound1: NkiTensor,
+        reduce_cmd: reduce_cmd,
+        reduce_res: NkiTensor | None,
+        reduce_op: Operator | None,
+        range_start: int,
+        on_false_value: Scalar,
     ) -> None:
         scalars, reads = self._scalars(s0=bound0, s1=bound1)
-        fields: list[Any] = [
+        fields: list[Field] = [
             ("op0", self._alu(comp_op0)),
             ("op1", self._alu(comp_op1)),
             ("imm", int(range_start)),
@@ -232,22 +286,29 @@ class Lowering:
         self._lanes("range_select", dst, fields + scalars, reads, a=on_true_tile)
         self._read_accumulators(reduce_res)
 
-    def _dropout(self, dst: Any, data: Any, prob: Any) -> None:
+    def _dropout(self, dst: NkiTensor, data: NkiTensor, prob: Scalar) -> None:
         scalars, reads = self._scalars(s0=prob)
         self._lanes("dropout", dst, scalars, reads, a=data)
 
     # Patterns.
 
-    def _data_pattern(self, pattern: Any, offset: Any, multiplier: Any) -> tuple[str, str]:
+    def _data_pattern(self, pattern: DataPattern, offset: int, multiplier: int) -> tuple[str, str]:
         dims = [(count, step) for step, count in reversed([tuple(part) for part in pattern])]
         text = ", ".join(f"{count}:{step}" for count, step in dims)
         return "pattern", f"({int(offset)}, {int(multiplier)}) [{text}]"
 
-    def _iota(self, dst: Any, pattern: Any, offset: Any, channel_multiplier: Any) -> None:
+    def _iota(self, dst: NkiTensor, pattern: DataPattern, offset: int, channel_multiplier: int) -> None:
         self._lanes("iota", dst, [self._data_pattern(pattern, offset, channel_multiplier)])
 
     def _affine_select(
-        self, dst: Any, pattern: Any, channel_multiplier: Any, on_true_tile: Any, on_false_value: Any, cmp_op: Any, offset: Any
+        self,
+        dst: NkiTensor,
+        pattern: DataPattern,
+        channel_multiplier: int,
+        on_true_tile: NkiTensor,
+        on_false_value: Scalar,
+        cmp_op: Operator,
+        offset: int,
     ) -> None:
         scalars, reads = self._scalars(s0=on_false_value)
         self._lanes(
@@ -260,7 +321,7 @@ class Lowering:
 
     # Reductions and statistics.
 
-    def _tensor_reduce(self, dst: Any, op: Any, data: Any, axis: Any, negate: Any, keepdims: Any) -> None:
+    def _tensor_reduce(self, dst: NkiTensor, op: Operator, data: NkiTensor, axis: Axes, negate: bool, keepdims: bool) -> None:
         rank = len(data.shape)
         axes = {one % rank for one in (axis if isinstance(axis, (list, tuple)) else (axis,))}
         source = self._tile(data)
@@ -281,46 +342,47 @@ class Lowering:
 
     def _tensor_scalar_reduce(
         self,
-        dst: Any,
-        data: Any,
-        op0: Any,
-        operand0: Any,
-        reduce_op: Any,
-        reduce_res: Any,
-        reverse0: Any,
-        reduce_cmd: Any,
-        reduce_init: Any,
-        reduce_res_negate: Any,
+        dst: NkiTensor,
+        data: NkiTensor,
+        op0: Operator,
+        operand0: Scalar | None,
+        reduce_op: Operator | None,
+        reduce_res: NkiTensor | None,
+        reverse0: bool,
+        reduce_cmd: reduce_cmd,
+        reduce_init: Scalar | None,
+        reduce_res_negate: bool,
     ) -> None:
         scalars, reads = self._scalars(s0=operand0, s1=reduce_init if reduce_cmd.name == "load_reduce" else None)
         fields = [("op0", self._alu(op0)), *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
         self._lanes("tensor_scalar_reduce", dst, fields + (["reverse0"] if reverse0 else []), reads, a=data)
         self._read_accumulators(reduce_res, bool(reduce_res_negate))
 
-    def _tensor_partition_reduce(self, dst: Any, op: Any, data: Any) -> None:
+    def _tensor_partition_reduce(self, dst: NkiTensor, op: Operator, data: NkiTensor) -> None:
         self._lanes("partition_reduce", dst, [("op0", self._alu(op))], a=data)
 
-    def _bn_stats(self, dst: Any, data: Any) -> None:
+    def _bn_stats(self, dst: NkiTensor, data: NkiTensor) -> None:
         self._lanes("bn_stats", dst, a=data)
 
-    def _bn_aggr(self, dst: Any, data: Any) -> None:
+    def _bn_aggr(self, dst: NkiTensor, data: NkiTensor) -> None:
         self._lanes("bn_aggr", dst, a=data)
 
-    def _max8(self, dst: Any, src: Any) -> None:
+    def _max8(self, dst: NkiTensor, src: NkiTensor) -> None:
         self._lanes("max8", dst, a=src)
 
-    def _match_load(self, values: Any) -> None:
+    def _match_load(self, values: NkiTensor) -> None:
         source = self._tile(values)
         self._add("match_load", [("a", source)], [source])
 
-    def _nc_find_index8(self, dst: Any, data: Any, vals: Any) -> None:
+    def _nc_find_index8(self, dst: NkiTensor, data: NkiTensor, vals: NkiTensor) -> None:
         self._match_load(vals)
         self._lanes("find_index8", dst, a=data)
 
-    def _nc_match_replace8(self, dst: Any, data: Any, vals: Any, imm: Any, dst_idx: Any) -> None:
+    def _nc_match_replace8(self, dst: NkiTensor, data: NkiTensor, vals: NkiTensor, imm: Number, dst_idx: NkiTensor | None) -> None:
         self._match_load(vals)
         to, source = self._tile(dst, "dst"), self._tile(data)
-        fields, writes = [("imm", fp32(imm)), ("dst", to), ("a", source)], [to]
+        writes = [to]
+        fields: list[Field] = [("imm", fp32(imm)), ("dst", to), ("a", source)]
         if dst_idx is not None:
             writes.append(self._tile(dst_idx))
             fields.append(("b", writes[-1]))
@@ -328,7 +390,7 @@ class Lowering:
 
     # Gathers and random numbers.
 
-    def _nc_stream_shuffle(self, dst: Any, src: Any, shuffle_mask: Any) -> None:
+    def _nc_stream_shuffle(self, dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int]) -> None:
         mask = ", ".join(str(255 if int(one) == 255 else int(one)) for one in shuffle_mask)
         to, source = self._tile(dst, "dst"), self._tile(src)
         kept = [to] if 255 in shuffle_mask else []
@@ -336,44 +398,56 @@ class Lowering:
         whole = dataclasses.replace(source, partitions=to.partitions)
         self._add("shuffle", [("mask", f"[{mask}]"), ("dst", to), ("a", whole)], [source, *kept], [to])
 
-    def _nc_n_gather(self, dst: Any, data: Any, indices: Any) -> None:
+    def _nc_n_gather(self, dst: NkiTensor, data: NkiTensor, indices: NkiTensor) -> None:
         self._lanes("gather_n", dst, a=data, b=indices)
 
-    def _local_gather(self, dst: Any, src_buffer: Any, index: Any, num_elem_per_idx: Any, num_valid_indices: Any) -> None:
+    def _local_gather(
+        self, dst: NkiTensor, src_buffer: NkiTensor, index: NkiTensor, num_elem_per_idx: int, num_valid_indices: int | None
+    ) -> None:
         count = index.free_size * 16 if num_valid_indices is None else int(num_valid_indices)
         self._lanes("local_gather", dst, [("imm", int(num_elem_per_idx)), ("s0", f"i32({count})")], a=src_buffer, b=index)
 
-    def _topk(self, val_dst: Any, idx_dst: Any, src: Any, n: Any) -> None:
+    def _topk(self, val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int) -> None:
         values, indices, source = (self._tile(one) for one in (val_dst, idx_dst, src))
         self._add("topk", [("imm", int(n)), ("dst", values), ("a", source), ("b", indices)], [source], [values, indices])
 
-    def _sequence_bounds(self, dst: Any, segment_ids: Any) -> None:
+    def _sequence_bounds(self, dst: NkiTensor, segment_ids: NkiTensor) -> None:
         self._lanes("sequence_bounds", dst, a=segment_ids)
 
-    def _nonzero_with_count(self, dst: Any, src: Any, index_offset: Any, padding_val: Any) -> None:
+    def _nonzero_with_count(self, dst: NkiTensor, src: NkiTensor, index_offset: int, padding_val: int) -> None:
         self._lanes("nonzero_count", dst, [("imm", int(index_offset)), ("s0", f"i32({int(padding_val)})")], a=src)
 
-    def _rng(self, dst: Any, engine: Any = None) -> None:
+    def _rng(self, dst: NkiTensor) -> None:
         self._lanes("rng", dst)
 
-    def _rand2(self, dst: Any, min: Any, max: Any) -> None:  # noqa: A002 - AWS's names
+    def _rand2(self, dst: NkiTensor, min: Scalar, max: Scalar) -> None:  # noqa: A002 - AWS's names
         scalars, reads = self._scalars(s0=min, s1=max)
         self._lanes("rand2", dst, scalars, reads)
 
-    def _set_rng_seed(self, src_seeds: Any) -> None:
+    def _set_rng_seed(self, src_seeds: NkiTensor) -> None:
         source = self._tile(src_seeds)
         self._add("set_rng_seed", [("a", source)], [source])
 
-    def _rand_set_state(self, src_seeds: Any, engine: Any = None) -> None:
+    def _rand_set_state(self, src_seeds: NkiTensor) -> None:
         source = self._tile(src_seeds)
         self._add("rand_set_state", [("a", source)], [source])
 
-    def _rand_get_state(self, dst: Any, engine: Any = None) -> None:
+    def _rand_get_state(self, dst: NkiTensor) -> None:
         self._lanes("rand_get_state", dst)
 
     # Scalar engine.
 
-    def _activation(self, dst: Any, op: Any, data: Any, bias: Any, scale: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
+    def _activation(
+        self,
+        dst: NkiTensor,
+        op: Operator,
+        data: NkiTensor,
+        bias: Scalar | None,
+        scale: Scalar,
+        reduce_op: Operator | None,
+        reduce_res: NkiTensor | None,
+        reduce_cmd: reduce_cmd,
+    ) -> None:
         scalars, reads = self._scalars(s0=None if isinstance(scale, (int, float)) and scale == 1 else scale, s1=bias)
         fields = [("op0", function(op, self.operands.place)), *self._accumulators(reduce_cmd, reduce_op, "add")]
         self._lanes("activate", dst, fields + scalars, reads, a=data)
@@ -383,32 +457,41 @@ class Lowering:
 
     def _activate2(
         self,
-        dst: Any,
-        op: Any,
-        data: Any,
-        imm0: Any,
-        imm1: Any,
-        op0: Any,
-        op1: Any,
-        relu_param: Any,
-        reverse0: Any,
-        reverse1: Any,
-        reduce_op: Any,
-        reduce_res: Any,
-        reduce_cmd: Any,
+        dst: NkiTensor,
+        op: Operator,
+        data: NkiTensor,
+        imm0: Scalar | None,
+        imm1: Scalar | None,
+        op0: Operator,
+        op1: Operator,
+        relu_param: Scalar,
+        reverse0: bool,
+        reverse1: bool,
+        reduce_op: Operator | None,
+        reduce_res: NkiTensor | None,
+        reduce_cmd: reduce_cmd,
     ) -> None:
         scalars, reads = self._scalars(s0=imm0, s1=imm1)
-        fields = [
+        assert op0.code is not None and op1.code is not None
+        fields: list[Field] = [
             ("op0", function(op, self.operands.place)),
             ("imm", op0.code | op1.code << 8),
             *self._accumulators(reduce_cmd, reduce_op, "add"),
             *scalars,
+            *self._reversed(reverse0, reverse1),
         ]
-        fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
-        self._lanes("activate2", dst, fields, reads, a=data, b=relu_param if hasattr(relu_param, "storage") else None)
+        self._lanes("activate2", dst, fields, reads, a=data, b=relu_param if isinstance(relu_param, NkiTensor) else None)
         self._read_accumulators(reduce_res)
 
-    def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any, reduce_init: Any) -> None:
+    def _exponential(
+        self,
+        dst: NkiTensor,
+        src: NkiTensor,
+        max_value: Scalar,
+        reduce_res: NkiTensor | None,
+        reduce_cmd: reduce_cmd,
+        reduce_init: Scalar | None,
+    ) -> None:
         scalars, reads = self._scalars(s0=max_value, s1=reduce_init if reduce_cmd.name == "load_reduce" else None)
         self._lanes("exponential", dst, self._accumulators(reduce_cmd, None, "add") + scalars, reads, a=src)
         self._read_accumulators(reduce_res)
@@ -417,143 +500,113 @@ class Lowering:
 
     def _nc_matmul(
         self,
-        dst: Any,
-        stationary: Any,
-        moving: Any,
-        is_stationary_onezero: Any,
-        is_moving_onezero: Any,
-        is_transpose: Any,
-        accumulate: Any,
-        tile_position: Any,
-        tile_size: Any,
-        perf_mode: Any,
+        dst: NkiTensor,
+        stationary: NkiTensor,
+        moving: NkiTensor,
+        is_stationary_onezero: bool,
+        is_moving_onezero: bool,
+        is_transpose: bool,
+        accumulate: bool,
+        tile_position: Sequence[int] | None,
+        tile_size: Sequence[int] | None,
+        perf_mode: matmul_perf_mode,
     ) -> None:
         # Trainium1 has no transpose mode: it transposes by a product with an identity.
-        words: list[Any] = ["transpose"] if is_transpose and self.generation > 2 else []
+        words: list[Field] = ["transpose"] if is_transpose and self.generation > 2 else []
         exact = perf_mode is matmul_perf_mode.double_row
         if exact:
             words.append("double_row")
         place = _array_place(tile_position, tile_size)
-        is_narrow = is_transpose and self.generation == 2 and dst.dtype is not data_types.float32
         loads = [*words, *(["onezero_stationary"] if is_stationary_onezero else []), *place]
-        self._pair(
-            dst,
-            stationary,
-            moving,
-            loads,
-            [*loads, *(["onezero_moving"] if is_moving_onezero else [])],
-            exact,
-            bool(accumulate),
-            is_narrow=is_narrow,
-        )
+        multiplies = [*loads, *(["onezero_moving"] if is_moving_onezero else [])]
+        result, left, right = (self._tile(view) for view in (dst, stationary, moving))
+        product = self._product(result) if is_transpose and self.generation == 2 else result
+        self._multiply(product, left, right, loads, multiplies, accumulate, exact)
+        self._convert_product(result, product)
 
     def _nc_matmul_mx(
         self,
-        dst: Any,
-        stationary: Any,
-        moving: Any,
-        stationary_scale: Any,
-        moving_scale: Any,
-        tile_position: Any,
-        tile_size: Any,
-        accumulate: Any,
-    ) -> None:
-        words = ["mx", *_array_place(tile_position, tile_size)]
-        self._pair(dst, stationary, moving, words, words, False, bool(accumulate), stationary_scale, moving_scale)
-
-    def _pair(
-        self,
-        dst: Any,
-        stationary: Any,
-        moving: Any,
-        loads: list[Any],
-        multiplies: list[Any],
-        exact: bool,
+        dst: NkiTensor,
+        stationary: NkiTensor,
+        moving: NkiTensor,
+        stationary_scale: NkiTensor,
+        moving_scale: NkiTensor,
+        tile_position: Sequence[int] | None,
+        tile_size: Sequence[int] | None,
         accumulate: bool,
-        stationary_scale: Any = None,
-        moving_scale: Any = None,
-        is_narrow: bool = False,
     ) -> None:
-        """LOAD_STATIONARY and MULTIPLY."""
+        words: list[Field] = ["mx", *_array_place(tile_position, tile_size)]
         result, left, right = (self._tile(view) for view in (dst, stationary, moving))
-        to = self._product(result) if is_narrow else result
-        kept, moved = (Exact(left), Exact(right)) if exact else (left, right)
-        scales = [None if one is None else self._scale(one, data) for one, data in ((stationary_scale, stationary), (moving_scale, moving))]
-        load: list[Any] = [*loads, ("a", kept)]
-        multiply: list[Any] = [*multiplies, *(["accumulate"] if accumulate else []), ("dst", to), ("a", moved)]
-        for fields, scale in ((load, scales[0]), (multiply, scales[1])):
-            if scale is not None:
-                fields.append(("b", scale))
-        self._add("load_stationary", load, [left, *(scales[:1] if scales[0] else [])], [], "tensor")
-        self._add("multiply", multiply, [right, *([to] if accumulate else []), *(scales[1:] if scales[1] else [])], [to], "tensor")
-        if is_narrow:
-            self._convert_product(result)
+        scales = self._scale(stationary_scale, stationary), self._scale(moving_scale, moving)
+        self._multiply(result, left, right, words, words, accumulate, scales=scales)
 
-    def _scale(self, scale: Any, data: Any) -> Tile:
+    def _multiply(
+        self,
+        result: Tile,
+        left: Tile,
+        right: Tile,
+        loads: Sequence[Field],
+        multiplies: Sequence[Field],
+        accumulate: bool = False,
+        exact: bool = False,
+        scales: Sequence[Tile] = (),
+    ) -> None:
+        """LOAD_STATIONARY and MULTIPLY. `scales`: of left and right."""
+        operands: list[Tile | Exact] = [Exact(left), Exact(right)] if exact else [left, right]
+        fields: list[list[Field]] = [[("b", scale)] for scale in scales] or [[], []]
+        self._add("load_stationary", [*loads, ("a", operands[0]), *fields[0]], [left, *scales[:1]])
+        sums = [result] if accumulate else []
+        words: list[Field] = ["accumulate"] if accumulate else []
+        self._add("multiply", [*multiplies, *words, ("dst", result), ("a", operands[1]), *fields[1]], [right, *sums, *scales[1:]], [result])
+
+    def _scale(self, scale: NkiTensor, data: NkiTensor) -> Tile:
         """Partitions are numbered by 3.9, not by the kernel's view."""
         found = self._tile(scale)
         partitions = 32 * (data.shape[0] // 32 - 1) + 4
         return dataclasses.replace(found, partitions=partitions)
 
-    def _nc_transpose(self, dst: Any, data: Any, engine: Any = None) -> None:
+    def _nc_transpose(self, dst: NkiTensor, data: NkiTensor) -> None:
         if self.engine == "vector":
             self._lanes("transpose_32", dst, a=data)
             return
         to, source = self._tile(dst, "dst"), self._tile(data)
         rows = data.shape[0]
         if self.generation == 2:
-            self._pair_tiles(self._product(to), source, self._identity(rows, data.dtype), [])
-            self._convert_product(to)
+            product = self._product(to)
+            self._multiply(product, source, self._identity(rows, data.dtype), [], [])
+            self._convert_product(to, product)
             return
         # The values of the moving operand have no effect.
         moving = dataclasses.replace(source, partitions=rows, dims=((rows, 0),))
         if not data.dtype.is_fp8:
-            self._pair_tiles(to, source, moving, ["transpose"])
+            self._multiply(to, source, moving, ["transpose"], ["transpose"])
             return
         # A transpose of FP8 writes 16-bit elements with a zero upper byte (3.7).
         wide = self._wide_tile(to, data_types.uint16)
-        self._pair_tiles(wide, source, moving, ["transpose"])
+        self._multiply(wide, source, moving, ["transpose"], ["transpose"])
         bits = dataclasses.replace(wide, dtype=data_types.uint8, dims=((wide.elements, 2),))
         self._add("copy", [("dst", dataclasses.replace(to, dtype=data_types.uint8)), ("a", bits)], [wide], [to], "vector")
 
-    def _wide_tile(self, to: Tile, dtype: Any) -> Tile:
+    def _wide_tile(self, narrow: Tile, dtype: DataType) -> Tile:
         """A new tile in PSUM with the elements of another one, of a larger type."""
-        buffer = Buffer(
-            "psum",
-            to.partitions,
-            to.elements * dtype.itemsize,
-            "a transpose",
-            self.operands.place,
-            core=self.operands.core,
-            loop=self.operands.steps.loop,
-            alignment=64,
-        )
-        return Tile(buffer, dtype, to.partitions, ((to.elements, 1),))
+        return self.operands.made(narrow.partitions, narrow.elements, dtype, "a transpose", "psum")
 
-    def _product(self, to: Tile) -> Tile:
+    def _product(self, result: Tile) -> Tile:
         """Destination of Trainium1's product with an identity, which is always FP32."""
-        if to.dtype is data_types.float32:
-            return to
-        self._wide = self._wide_tile(to, data_types.float32)
-        return self._wide
+        return result if result.dtype is data_types.float32 else self._wide_tile(result, data_types.float32)
 
-    def _convert_product(self, to: Tile) -> None:
-        if to.dtype is not data_types.float32:
-            self._add("copy", [("dst", to), ("a", self._wide)], [self._wide], [to], "vector")
+    def _convert_product(self, result: Tile, product: Tile) -> None:
+        if product is not result:
+            self._add("copy", [("dst", result), ("a", product)], [product], [result], "vector")
 
-    def _pair_tiles(self, to: Tile, left: Tile, right: Tile, words: list[Any]) -> None:
-        self._add("load_stationary", [*words, ("a", left)], [left], [], "tensor")
-        self._add("multiply", [*words, ("dst", to), ("a", right)], [right], [to], "tensor")
-
-    def _identity(self, rows: int, dtype: Any) -> Tile:
+    def _identity(self, rows: int, dtype: DataType) -> Tile:
         """The identity of Trainium1's transposes."""
         if dtype is data_types.float8_e3m4:  # which GPSIMD, the maker of the identity, does not have
             dtype = data_types.bfloat16
         loop = self.operands.steps.loop  # a loop may have no pass, so each has its own
         found = self._identities.get((dtype, loop))
         if found is None:
-            buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core, loop=loop)
-            found = self._identities[dtype, loop] = Tile(buffer, dtype, 128, ((128, 1),))
+            found = self._identities[dtype, loop] = self.operands.made(128, 128, dtype, "identity")
             self._add("memset", [("imm", "1.0"), ("dst", found)], [], [found], "gpsimd")
             self._add(
                 "affine_select",
@@ -564,16 +617,13 @@ class Lowering:
             )
         return Tile(found.buffer, dtype, rows, ((rows, 1),))
 
-    def _quantize_mx(self, dst: Any, src: Any, dst_scale: Any) -> None:
+    def _quantize_mx(self, dst: NkiTensor, src: NkiTensor, dst_scale: NkiTensor) -> None:
         to, source, scale = self._tile(dst), self._tile(src), self._scale(dst_scale, src)
         self._add("quantize_mx", [("dst", to), ("a", source), ("b", scale)], [source], [to, scale])
 
 
-def _array_place(position: Any, size: Any) -> list[Any]:
+def _array_place(position: Sequence[int] | None, size: Sequence[int] | None) -> list[Field]:
     if not size:
         return []
     row, column = position or (0, 0)
     return [("tile", f"({row}, {column}, {size[0]}, {size[1]})")]
-
-
-__all__ = ["Lowering", "lower"]

@@ -2,13 +2,15 @@
 """Synchronisation of the two cores of a logical core: sendrecv and core_barrier (doc/spec/neuron-core.md, 6)."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Sequence
 
 from trn_nki.compile.copies import Pattern
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Access, Copy, Instruction, Program
+from trn_nki.compile.program import Access, Copy, Operand, Program
 from trn_nki.compile.transfers import Mover, Pair, whole
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.instructions import Instruction
 
 MEETINGS = ("sendrecv", "core_barrier")
 READY, DONE, BARRIER = 48, 49, 50  # semaphores of each core
@@ -21,12 +23,13 @@ class Meetings:
         self.program, self.operands, self.moves = program, operands, moves
         self._exchanges = 0
 
-    def meet(self, items: list[Any]) -> None:
-        """`items`: the instruction that each core has reached, None for a core that has ended. Raises KernelError."""
-        first = next(item for item in items if item is not None)
-        if len(items) == 1:
+    def meet(self, reached: list[Instruction | None]) -> None:
+        """`reached`: the instruction that each core has reached, None for a core that has ended. Raises KernelError."""
+        items = [item for item in reached if item is not None]
+        first = items[0]
+        if len(reached) == 1:
             raise KernelError(f"nisa.{first.operation} needs two cores; call kernel[2]", "6", first.place)
-        if None in items or items[0].operation != items[1].operation:
+        if len(items) < 2 or items[0].operation != items[1].operation:
             raise KernelError(f"one core waits in nisa.{first.operation} and the other never comes there", "6", first.place)
         if first.operation == "core_barrier":
             for core, item in enumerate(items):
@@ -34,28 +37,25 @@ class Meetings:
         else:
             self._exchange(items)
 
-    def _enter(self, core: int, item: Any) -> None:
+    def _enter(self, core: int, item: Instruction) -> None:
         self.operands.core, self.operands.place = core, item.place
 
-    def _post(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
+    def _post(self, engine: str, semaphore: int, accesses: Sequence[Operand]) -> None:
         """Adds 1 to the other core's semaphore once all operations that overlap the accesses have ended."""
         other = 1 - self.operands.core
-        self._add(engine, "write", [f"@core{other}.S[{semaphore}].4=1"], accesses)
+        self.operands.append(engine, "write", [f"@core{other}.S[{semaphore}].4=1"], writes=accesses)
 
-    def _wait(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
+    def _wait(self, engine: str, semaphore: int, accesses: Sequence[Operand]) -> None:
         """Later operations that overlap the accesses wait for the other core's post."""
-        self._add(engine, "event_semaphore", [f"wait S[{semaphore}]>=1:subtract"], accesses)
+        self.operands.append(engine, "event_semaphore", [f"wait S[{semaphore}]>=1:subtract"], writes=accesses)
 
-    def _add(self, engine: str, name: str, fields: list[Any], writes: list[Any]) -> None:
-        self.program.instructions.append(Instruction(engine, name, fields, [], writes, self.operands.place, self.operands.core))
-
-    def _barrier(self, core: int, item: Any) -> None:
+    def _barrier(self, core: int, item: Instruction) -> None:
         self._enter(core, item)
         touched = [self.operands.access(item.arguments["data"])]
         self._post(item.engine.name, BARRIER, touched)
         self._wait(item.engine.name, BARRIER, touched)
 
-    def _source(self, src: Any, dst: Any) -> Pattern:
+    def _source(self, src: NkiTensor, dst: NkiTensor) -> Pattern:
         """The elements to send: a copy of them where the other core's elements may overwrite them."""
         if src.storage is not dst.storage and not (src.storage.address and dst.storage.address):
             return self.operands.pattern(src)
@@ -63,7 +63,7 @@ class Meetings:
         self.moves.append_copy(kept, self.operands.tile(src))
         return whole(kept)
 
-    def _exchange(self, items: list[Any]) -> None:
+    def _exchange(self, items: list[Instruction]) -> None:
         """Each core copies its source to the other core's destination once that is free, and signals the end."""
         self._exchanges += 1
         sources: list[Pattern] = []
@@ -84,9 +84,9 @@ class Meetings:
             self._wait("sync", READY, [sent])
             begin = len(self.program.instructions)
             self.moves.copy(Pair(sources[core], target), destination.dtype.itemsize)
-            for one in self.program.instructions[begin:]:
-                if isinstance(one, Copy):
-                    one.writes.append(sent)
+            for copy in self.program.instructions[begin:]:
+                if isinstance(copy, Copy):
+                    copy.writes.append(sent)
             self._post("sync", DONE, [sent])
         for core, item in enumerate(items):
             self._enter(core, item)

@@ -9,11 +9,11 @@ from typing import Any
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
 from trn_nki.compile.indexed_copies import IndexedCopies
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Buffer, Copy, Generated, Instruction, Program, Tile
+from trn_nki.compile.program import Buffer, Copy, Field, Generated, Program, Tile
 from trn_nki.compile.rows import Rows
 from trn_nki.compile.transfers import Pair, directed, whole
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.tensors.tensor import NkiTensor, has_kind
 from trn_nki.values import data_types
 from trn_nki.values.engines import oob_mode
 from trn_nki.values.generations import PARTITIONS
@@ -27,27 +27,20 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
-        self.rows = Rows(program, operands, self)
-        self.indexed = IndexedCopies(program, operands, self.rows, self)
-        self._generated = 0  # number of copies with generated descriptors, which use the DMA engines in turn
+        self.rows = Rows(operands, self)
+        self.indexed = IndexedCopies(operands, self.rows, self)
+        self.generated = 0  # number of copies with generated descriptors, which use the DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
-        if any(view.indirection is not None and view.indirection.kind == "vector" for view in (dst, src)):
+        if has_kind(dst, "vector") or has_kind(src, "vector"):
             self.rows.copy(dst, src, arguments["oob_mode"])
-        elif any(view.indirection is not None for view in (dst, src)):
-            self._by_scalar(dst, src, arguments["oob_mode"])
-        elif data_types.keep_bits(dst.dtype, src.dtype):
-            self.copy(Pair(self.operands.pattern(src), self.operands.pattern(dst)), src.dtype.itemsize)
+        elif not data_types.keep_bits(dst.dtype, src.dtype):
+            self._convert(dst, src)
+        elif dst.is_indirect() or src.is_indirect():
+            self.indexed.copy(Pair(src, dst), arguments["oob_mode"] is oob_mode.skip)
         else:
-            self._convert(dst, src)
-
-    def _by_scalar(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
-        """Sync reads the index into a register, which the descriptor generators add to an address in HBM."""
-        if not data_types.keep_bits(dst.dtype, src.dtype):
-            self._convert(dst, src)
-            return
-        self.indexed.copy(Pair(src, dst), out_of_bounds is oob_mode.skip)
+            self.copy(Pair(self.operands.pattern(src), self.operands.pattern(dst)), src.dtype.itemsize)
 
     @property
     def has_generators(self) -> bool:
@@ -55,19 +48,14 @@ class Moves:
 
     def generate(self, parts: list[Generated]) -> None:
         """Appends a copy by descriptor generators."""
-        self._generated += 1
+        self.generated += 1
         self.program.instructions.append(Copy("sync", parts, self.operands.place, self.operands.core))
-
-    @property
-    def generated(self) -> int:
-        """Number of copies with generated descriptors so far."""
-        return self._generated
 
     def _by_rows(self, sides: Pair[Pattern], size: int) -> None:
         """A copy in a loop on Trainium1."""
         source, destination = sides
-        reads = isinstance(destination.of, Buffer)
-        if reads != isinstance(source.of, Buffer):
+        reads = isinstance(destination.base, Buffer)
+        if reads != isinstance(source.base, Buffer):
             self.rows.strided(*((source, destination) if reads else (destination, source)), size, reads)
             return
         if reads:  # between tiles
@@ -75,8 +63,8 @@ class Moves:
         else:
             partitions = next(n for n in range(PARTITIONS, 0, -1) if source.elements % n == 0)
             kind = data_types.uint8
-            between = whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
-            between = Pattern(between.of, 0, ((source.elements // partitions, size), (partitions, PARTITION)))
+            made = self.operands.made(partitions, source.elements // partitions * size, kind, "a copy")
+            between = Pattern(made.buffer, 0, ((source.elements // partitions, size), (partitions, PARTITION)))
         self._by_rows(Pair(source, between), size)
         self._by_rows(Pair(between, destination), size)
 
@@ -92,34 +80,14 @@ class Moves:
         """The sum of the sources, computed by Vector in the order and with the rounding of the DMA engines: transfers of
         program sets are plain copies."""
         dst, sources = arguments["dst"], arguments["srcs"]
-        place = self.operands.place
         total = self.operands.temporary(dst, data_types.float32)
         for number, source in enumerate(sources):
             tile = self._on_chip(source)
             if number == 0:  # through FP32, which makes NaNs canonical
-                self.program.instructions.append(
-                    Instruction(
-                        "vector",
-                        "tensor_scalar",
-                        [("op0", "bypass"), ("dst", total), ("a", tile)],
-                        [tile],
-                        [total],
-                        place,
-                        self.operands.core,
-                    )
-                )
-                continue
-            self.program.instructions.append(
-                Instruction(
-                    "vector",
-                    "tensor_tensor",
-                    [("op0", "add"), ("dst", total), ("a", total), ("b", tile)],
-                    [total, tile],
-                    [total],
-                    place,
-                    self.operands.core,
-                )
-            )
+                self.operands.append("vector", "tensor_scalar", [("op0", "bypass"), ("dst", total), ("a", tile)], [tile], [total])
+            else:
+                fields: list[Field] = [("op0", "add"), ("dst", total), ("a", total), ("b", tile)]
+                self.operands.append("vector", "tensor_tensor", fields, [total, tile], [total])
         if dst.is_on_chip and self.operands.is_legal(dst):
             self.append_copy(self.operands.tile(dst), total)
             return
@@ -141,13 +109,12 @@ class Moves:
         """The elements of dst in order are those of src with its dimensions in another order."""
         dst, src, axes = arguments["dst"], arguments["src"], arguments["axes"]
         rank = len(src.shape)
-        order = tuple(axes) if axes else (rank - 1, *range(1, rank - 1), 0)
+        order: tuple[int, ...] = tuple(axes) if axes else (rank - 1, *range(1, rank - 1), 0)
         if dst.dtype.itemsize != src.dtype.itemsize:
             raise KernelError("dma_transpose does not convert types", "8.2", self.operands.place)
         source = self.operands.pattern(src)
-        by_dimension = tuple(reversed(source.dims))
-        dims = tuple(by_dimension[axis] for axis in reversed(order))
-        self.copy(Pair(Pattern(source.of, source.offset, dims), self.operands.pattern(dst)), src.dtype.itemsize)
+        dims = tuple(source.dims[rank - 1 - axis] for axis in reversed(order))
+        self.copy(Pair(Pattern(source.base, source.offset, dims), self.operands.pattern(dst)), src.dtype.itemsize)
 
     def copy(self, sides: Pair[Pattern], size: int) -> None:
         source, destination = sides
@@ -155,12 +122,12 @@ class Moves:
         if self.operands.steps.loop is not None:
             # Descriptors of a ring can be used once only.
             if self.has_generators:
-                self.generate(pieces(source, destination, size, self._generated, place))
+                self.generate(pieces(source, destination, size, self.generated, place))
             else:
                 self._by_rows(sides, size)
             return
         if size == 2 and self.program.generation.number > 2:
-            matrices = transposes(source, destination, 4 * self._generated, place)
+            matrices = transposes(source, destination, 4 * self.generated, place)
             if matrices is not None:
                 self.generate([matrices])
                 return
@@ -172,7 +139,7 @@ class Moves:
             self.copy(Pair(source, between), size)
             self.copy(Pair(between, destination), size)
             return
-        engine = "sync" if isinstance(destination.of, Buffer) else "gpsimd"
+        engine = "sync" if isinstance(destination.base, Buffer) else "gpsimd"
         self.program.instructions.append(Copy(engine, parts, place, self.operands.core))
 
     def _convert(self, dst: NkiTensor, src: NkiTensor) -> None:
@@ -228,10 +195,5 @@ class Moves:
     def append_copy(self, dst: Tile, src: Tile) -> None:
         if dst.dtype is src.dtype and not data_types.exists(dst.dtype, self.program.generation.number):
             kind = data_types.OF_BITS[dst.dtype.itemsize]
-            dst, src = (dataclasses.replace(one, dtype=kind) for one in (dst, src))
-        self.program.instructions.append(
-            Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst], self.operands.place, self.operands.core)
-        )
-
-
-__all__ = ["Moves"]
+            dst, src = dataclasses.replace(dst, dtype=kind), dataclasses.replace(src, dtype=kind)
+        self.operands.append("vector", "copy", [("dst", dst), ("a", src)], [src], [dst])

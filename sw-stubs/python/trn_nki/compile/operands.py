@@ -6,16 +6,22 @@ import dataclasses
 import math
 import re
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Iterable
 
 from trn_nki.compile.copies import PARTITION, Pattern
-from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Instruction, Integer, Program, Tile
+from trn_nki.compile.program import Access, Array, Base, Buffer, Column, Field, Instruction, Operand, Program, Tile
 from trn_nki.compile.register_steps import FAR, RegisterSteps
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.indirection import DeviceInteger
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.diagnostics.places import Place
+from trn_nki.tensors.storage import Storage
+from trn_nki.tensors.tensor import NkiTensor, indirection_of
 from trn_nki.trace.tenancy import QUADRANT
 from trn_nki.values import data_types
+from trn_nki.values.data_types import DataType
+from trn_nki.values.operators import Operator
+
+if TYPE_CHECKING:
+    from trn_nki.tensors.argument_types import Number, Scalar
 
 ALU = {
     0: "bypass",
@@ -81,7 +87,7 @@ MAX_NAME = 40
 _TRANSFER = re.compile(r"move\d+_\d+")  # names of transfers (emission.py)
 
 
-def alu(operator: Any, place: Any) -> str:
+def alu(operator: Operator | None, place: Place | None) -> str:
     if operator is None:
         return "bypass"
     if operator.code is None:
@@ -89,13 +95,13 @@ def alu(operator: Any, place: Any) -> str:
     return ALU[operator.code]
 
 
-def function(operator: Any, place: Any) -> str:
+def function(operator: Operator, place: Place | None) -> str:
     if operator.activation is None:
         raise KernelError(f"{operator!r} is no activation function", "3.6", place)
     return FUNCTIONS[operator.activation]
 
 
-def fp32(value: Any) -> str:
+def fp32(value: Number) -> str:
     """The number as an FP32 immediate: decimal if that has the same bits."""
     try:
         (bits,) = struct.unpack("<I", struct.pack("<f", float(value)))
@@ -112,10 +118,10 @@ class Operands:
 
     def __init__(self, program: Program):
         self.program = program
-        self._made: dict[Any, Array | Buffer] = {}
+        self._made: dict[Storage, Base] = {}
         self._names: set[str] = set()
         self.core = 0
-        self.place: Any = None
+        self.place: Place | None = None
         self.steps = RegisterSteps(self)
 
     def name(self, wanted: str) -> str:
@@ -129,45 +135,57 @@ class Operands:
         self._names.add(found)
         return found
 
-    def object(self, storage: Any) -> Array | Buffer:
+    def buffer(self, storage: Storage) -> Buffer:
+        """Of a storage on chip."""
         made = self._made.get(storage)
         if made is None:
-            if storage.is_on_chip:
-                first, offset = storage.address or (None, None)
-                made = Buffer(
-                    storage.region.value,
-                    storage.partitions,
-                    storage.bytes_per_partition,
-                    storage.name,
-                    storage.place,
-                    first=first,
-                    offset=offset,
-                    core=self.core,
-                    loop=self.steps.loop_of(storage),
-                )
-            else:
-                role = {"input": "in", "constant": "in", "output": "out"}.get(storage.role, "scratch")
-                made = Array(self.name(storage.name), storage.dtype, storage.shape, role, core=self.core, place=storage.place)
-                self.program.arrays.append(made)
-            self._made[storage] = made
+            made = self._made[storage] = Buffer(
+                storage.region.value,
+                storage.partitions,
+                storage.bytes_per_partition,
+                storage.name,
+                storage.place,
+                address=storage.address,
+                core=self.core,
+                loop=self.steps.loop_of(storage),
+            )
+        assert isinstance(made, Buffer)
         return made
 
-    def arrays(self) -> list[tuple[Any, Array]]:
+    def array(self, storage: Storage) -> Array:
+        """Of a storage in HBM."""
+        made = self._made.get(storage)
+        if made is None:
+            role = {"input": "in", "constant": "in", "output": "out"}.get(storage.role, "scratch")
+            made = self._made[storage] = self._new_array(storage.name, storage.dtype, storage.shape, role)
+        assert isinstance(made, Array)
+        return made
+
+    def arrays(self) -> list[tuple[Storage, Array]]:
         return [(storage, made) for storage, made in self._made.items() if isinstance(made, Array)]
 
-    def scratch(self, dtype: Any, shape: tuple[int, ...]) -> Array:
-        made = Array(self.name("scratch"), dtype, shape, "scratch", core=self.core, place=self.place)
+    def scratch(self, dtype: DataType, shape: tuple[int, ...]) -> Array:
+        return self._new_array("scratch", dtype, shape, "scratch")
+
+    def _new_array(self, name: str, dtype: DataType, shape: tuple[int, ...], role: str) -> Array:
+        made = Array(self.name(name), dtype, shape, role, self.core)
         self.program.arrays.append(made)
         return made
 
-    def temporary(self, like: NkiTensor, dtype: Any, shape: tuple[int, ...] | None = None) -> Tile:
+    def temporary(self, like: NkiTensor, dtype: DataType) -> Tile:
         """A new tile in SBUF with the elements of `like` in order."""
-        return self.made(like.shape[0], math.prod((shape or like.shape)[1:]), dtype, "a copy of " + like.name)
+        return self.made(like.shape[0], like.free_size, dtype, "a copy of " + like.name)
 
-    def made(self, partitions: int, count: int, dtype: Any, name: str) -> Tile:
-        """A new tile in SBUF."""
-        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core, loop=self.steps.loop)
+    def made(self, partitions: int, count: int, dtype: DataType, name: str, memory: str = "sbuf") -> Tile:
+        """A new tile."""
+        buffer = Buffer(memory, partitions, count * dtype.itemsize, name, self.place, core=self.core, loop=self.steps.loop)
         return Tile(buffer, dtype, partitions, ((count, 1),))
+
+    def append(
+        self, engine: str, name: str, fields: Iterable[Field], reads: Iterable[Operand] = (), writes: Iterable[Operand] = ()
+    ) -> None:
+        """Appends an instruction of this core to the program."""
+        self.program.instructions.append(Instruction(engine, name, fields, reads, writes, self.place, self.core))
 
     @staticmethod
     def is_legal(view: NkiTensor) -> bool:
@@ -180,17 +198,16 @@ class Operands:
         if view.indirection is not None and view.indirection.kind != "scalar":
             self._static(view)
         size = view.dtype.itemsize
-        of = self.object(view.storage)
         dims = [(count, stride * size) for count, stride in zip(view.shape, view.strides)]
-        if not isinstance(of, Buffer):
-            return Pattern(of, view.offset * size, tuple(reversed(dims)))
+        if not view.is_on_chip:
+            return Pattern(self.array(view.storage), view.offset * size, tuple(reversed(dims)))
         dims[0] = (view.shape[0], PARTITION)
-        return Pattern(of, view.partition * PARTITION + view.element * size, tuple(reversed(dims)))
+        return Pattern(self.buffer(view.storage), view.partition * PARTITION + view.element * size, tuple(reversed(dims)))
 
-    def tile(self, view: Any, what: str = "the operand", engine: str | None = None) -> Tile:
+    def tile(self, view: NkiTensor, role: str = "the operand", engine: str | None = None) -> Tile:
         """`engine` executes the instruction; without it the view has no index of the device."""
         if not isinstance(view, NkiTensor) or not view.is_on_chip:
-            raise KernelError(f"{what} is {view!r}, not a tile in SBUF or PSUM", "8", self.place)
+            raise KernelError(f"{role} is {view!r}, not a tile in SBUF or PSUM", "8", self.place)
         index = register = None
         dims = tuple((count, stride) for count, stride in zip(reversed(view.shape[1:]), reversed(view.strides[1:])))
         if view.indirection is not None:
@@ -203,7 +220,7 @@ class Operands:
             else:
                 self._static(view)
         found = Tile(
-            self.object(view.storage),
+            self.buffer(view.storage),
             view.dtype,
             view.shape[0],
             dims or ((1, 1),),
@@ -214,50 +231,41 @@ class Operands:
         )
         if len(found.merged()) > 4:
             raise KernelError(
-                f"{what} has {len(found.merged())} dimensions that cannot be merged, at most 4 are " "possible", "2.3", self.place
+                f"{role} has {len(found.merged())} dimensions that cannot be merged, at most 4 are " "possible", "2.3", self.place
             )
         return found
 
     def _index(self, view: NkiTensor) -> Tile:
         """A copy of a view's index tile in which indices that are not below the view's limit are FAR: the engine compares
         them with the end of the partition only (2.4)."""
-        given = self.tile(view.indirection.index)
+        indirection = indirection_of(view)
+        given = self.tile(indirection.tile)
         start, count = given.start, given.partitions
         made = self.made(start + count, given.elements, given.dtype, "indices of " + view.name)
         wrong = self.made(start + count, given.elements, data_types.uint8, "indices out of range")
         for first in range(0, count, QUADRANT):
             rows = min(QUADRANT, count - first)
-            mine, test = (dataclasses.replace(one, partition=start + first, partitions=rows) for one in (made, wrong))
+            mine, test = (dataclasses.replace(tile, partition=start + first, partitions=rows) for tile in (made, wrong))
             source = dataclasses.replace(given, partition=given.partition + first, partitions=rows)
-            for name, fields, reads, written in (
-                ("copy", [("dst", mine), ("a", source)], [source], mine),
-                (
-                    "tensor_scalar",
-                    [("op0", "is_ge"), ("s0", f"fp32({fp32(view.indirection.limit)})"), ("dst", test), ("a", source)],
-                    [source],
-                    test,
-                ),
-                ("copy_predicated", [("s0", f"fp32({fp32(FAR)})"), ("dst", mine), ("b", test)], [test, mine], mine),
-            ):
-                self.program.instructions.append(Instruction("vector", name, fields, reads, [written], self.place, self.core))
+            limit = ("s0", f"fp32({fp32(indirection.limit)})")
+            self.append("vector", "copy", [("dst", mine), ("a", source)], [source], [mine])
+            self.append("vector", "tensor_scalar", [("op0", "is_ge"), limit, ("dst", test), ("a", source)], [source], [test])
+            self.append("vector", "copy_predicated", [("s0", f"fp32({fp32(FAR)})"), ("dst", mine), ("b", test)], [test, mine], [mine])
         return dataclasses.replace(made, partition=start, partitions=count)
 
     def access(self, view: NkiTensor) -> Tile | Access:
         """The access of an instruction without operands: a tile, or a whole tensor in HBM."""
         if view.is_on_chip:
             return self.tile(view)
-        of = self.object(view.storage)
-        return Access(of, 0, 1, 0, of.size)
+        return self.array(view.storage).access()
 
-    def scalar(self, value: Any, bitvec: bool = False, engine: str | None = None) -> tuple[Any, list[Tile]]:
+    def scalar(self, value: Scalar, bitvec: bool) -> tuple[str | Column, list[Tile]]:
         """The field's text, and its accesses."""
         if isinstance(value, NkiTensor):
             if value.indirection is not None:
                 raise KernelError(f"{value!r}: a scalar operand's place is known before the run", "7.4", self.place)
             tile = self.tile(value)
             return Column(tile), [tile]
-        if isinstance(value, DeviceInteger):
-            return Integer(self.steps.register(value).held(engine)), []
         if bitvec:
             return f"i32({int(value) if int(value) < 1 << 31 else int(value) - (1 << 32)})", []
         return f"fp32({fp32(value)})", []
@@ -269,11 +277,3 @@ class Operands:
                 "15.3",
                 self.place,
             )
-
-
-def grouped(dims: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Dimensions with contiguous ones merged."""
-    return Tile(None, None, 1, dims).merged()
-
-
-__all__ = ["ALU", "Exact", "FUNCTIONS", "Operands", "alu", "fp32", "function", "grouped"]

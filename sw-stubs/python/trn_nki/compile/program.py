@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterable, Iterator
+import math
+from typing import Iterable, Iterator, TypeAlias
+
+from trn_nki.diagnostics.places import Place
+from trn_nki.values.data_types import DataType
+from trn_nki.values.generations import Generation
 
 LIST_ENTRIES = 6  # conditions and updates of an event_semaphore
 ENGINES = ("tensor", "scalar", "gpsimd", "vector", "sync")
@@ -33,7 +38,7 @@ ELEMENT_WORDS = {
 
 
 class Buffer:
-    """Bytes of some partitions of SBUF or PSUM. `first` and `offset` are fixed, or set by the allocation."""
+    """Bytes of some partitions of SBUF or PSUM. `first` and `offset` are fixed, or set by the allocation and 0 before."""
 
     def __init__(
         self,
@@ -41,47 +46,53 @@ class Buffer:
         partitions: int,
         size: int,
         name: str = "",
-        place: Any = None,
+        place: Place | None = None,
         *,
-        first: int | None = None,
-        offset: int | None = None,
-        alignment: int = 64,
+        address: tuple[int, int] | None = None,
         core: int = 0,
-        loop: Any = None,
+        loop: "LoopStart | None" = None,
     ):
         self.memory, self.partitions, self.size = memory, partitions, size
         self.loop = loop  # whose body allocates it
-        self.name, self.place, self.alignment, self.core = name, place, alignment, core
-        self.is_fixed = offset is not None
-        self.first, self.offset = first or 0, offset
+        self.name, self.place, self.core = name, place, core
+        self.is_fixed = address is not None
+        self.first, self.offset = address or (0, 0)
 
-    def __repr__(self) -> str:
-        where = "" if self.offset is None else f" at [{self.first}, {self.offset}]"
-        return f"{self.memory} {self.partitions} x {self.size} {self.name}{where}"
+    def access(self, partition: int = 0, partitions: int | None = None, low: int = 0, high: int | None = None) -> "Access":
+        """Partitions from `partition` on, in each the bytes from `low` to before `high`; all by default."""
+        first = self.first + partition
+        end = first + (self.partitions if partitions is None else partitions)
+        return Access((self.core, self.memory), first, end, self.offset + low, self.offset + (self.size if high is None else high))
 
 
 class Array:
     """A tensor in HBM."""
 
-    def __init__(self, name: str, dtype: Any, shape: Iterable[int], role: str, *, core: int = 0, place: Any = None):
-        self.name, self.dtype, self.shape, self.role = name, dtype, tuple(shape), role
-        self.core, self.place = core, place
+    def __init__(self, name: str, dtype: DataType, shape: Iterable[int], role: str, core: int):
+        self.name, self.dtype, self.shape, self.role, self.core = name, dtype, tuple(shape), role, core
 
     @property
     def size(self) -> int:
-        count = self.dtype.itemsize
-        for extent in self.shape:
-            count *= extent
-        return count
+        """In bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
-    def __repr__(self) -> str:
-        return f"{self.name} {self.dtype} {list(self.shape)} {self.role}"
+    def access(self) -> "Access":
+        """All bytes."""
+        return Access(self, 0, 1, 0, self.size)
+
+    def note_write(self) -> None:
+        """An input that the kernel writes is also an output."""
+        if self.role == "in":
+            self.role = "inout"
+
+
+Base: TypeAlias = Array | Buffer  # what an operand or an end of a copy is a part of
 
 
 class Register:
     """An integer of the program. Each engine that needs it keeps it in one of its own registers."""
 
-    def __init__(self, place: Any = None, factor: int = 1, bounds: tuple[int, int] | None = None):
+    def __init__(self, place: Place | None, factor: int = 1, bounds: tuple[int, int] | None = None):
         self.place, self.factor = place, factor  # factor divides every value
         self.bounds = bounds  # smallest and largest value, if known
         self._held: dict[str, Held] = {}
@@ -103,7 +114,8 @@ class Held:
     """A register of one engine. `number` is known after the assignment of registers."""
 
     def __init__(self, register: Register, engine: str):
-        self.register, self.engine, self.number = register, engine, None
+        self.register, self.engine = register, engine
+        self.number: int | None = None
 
     def text(self) -> str:
         return f"R{self.number}"
@@ -116,7 +128,7 @@ class Access:
     For an array `first` and `end` are 0 and 1, and runs of `width` bytes repeat every `pitch` bytes, unless it is 0.
     """
 
-    memory: Any
+    memory: Array | tuple[int, str | Array]  # of a core: a memory on chip, or an array as the core accesses it
     first: int
     end: int
     low: int
@@ -131,9 +143,9 @@ class Access:
         if not pitch or (self.pitch and other.pitch and self.pitch != other.pitch):
             return True
         ranges = []
-        for one in (self, other):
-            begin = one.low % pitch
-            width = one.width if one.pitch else one.high - one.low
+        for access in (self, other):
+            begin = access.low % pitch
+            width = access.width if access.pitch else access.high - access.low
             if begin + width > pitch:
                 return True
             ranges.append((begin, begin + width))
@@ -143,12 +155,25 @@ class Access:
         return not self.pitch and self.first <= other.first and other.end <= self.end and self.low <= other.low and other.high <= self.high
 
 
+def grouped(dims: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """(count, stride), fastest first, with contiguous dimensions merged. Never empty."""
+    found: list[tuple[int, int]] = []
+    for count, stride in dims:
+        if count == 1:
+            continue
+        if found and found[-1][0] * found[-1][1] == stride:
+            found[-1] = (found[-1][0] * count, found[-1][1])
+        else:
+            found.append((count, stride))
+    return tuple(found) or ((1, 1),)
+
+
 @dataclasses.dataclass(frozen=True)
 class Tile:
     """An operand in SBUF or PSUM: partitions and bytes from those of its buffer on, (count, stride) fastest first."""
 
     buffer: Buffer
-    dtype: Any
+    dtype: DataType
     partitions: int
     dims: tuple[tuple[int, int], ...]
     partition: int = 0
@@ -158,10 +183,7 @@ class Tile:
 
     @property
     def elements(self) -> int:
-        count = 1
-        for extent, _ in self.dims:
-            count *= extent
-        return count
+        return math.prod(count for count, _ in self.dims)
 
     @property
     def memory(self) -> str:
@@ -186,23 +208,12 @@ class Tile:
 
     def merged(self) -> tuple[tuple[int, int], ...]:
         """The same elements in the same order with as few dimensions as possible."""
-        found: list[tuple[int, int]] = []
-        for count, stride in self.dims:
-            if count == 1:
-                continue
-            if found and found[-1][0] * found[-1][1] == stride:
-                found[-1] = (found[-1][0] * count, found[-1][1])
-            else:
-                found.append((count, stride))
-        return tuple(found) or ((1, 1),)
+        return grouped(self.dims)
 
     def access(self) -> Access:
-        if self.register is not None or self.index is not None:
-            low, high = 0, self.buffer.size  # anywhere in the buffer
-        else:
-            low, high = self.span()
-        base = self.buffer.offset
-        return Access((self.buffer.core, self.memory), self.start, self.start + self.partitions, base + low, base + high)
+        is_known = self.register is None and self.index is None
+        low, high = self.span() if is_known else (0, self.buffer.size)
+        return self.buffer.access(self.partition, self.partitions, low, high)
 
     def text(self, dims: tuple[tuple[int, int], ...] | None = None) -> str:
         pattern = ", ".join(f"{count}:{stride}" for count, stride in (dims or self.merged()))
@@ -248,16 +259,6 @@ class Location:
 
 
 @dataclasses.dataclass(frozen=True)
-class Integer:
-    """A register as a scalar operand."""
-
-    held: Held
-
-    def text(self) -> str:
-        return f"i32({self.held.text()})"
-
-
-@dataclasses.dataclass(frozen=True)
 class Number:
     """A register by its number."""
 
@@ -267,27 +268,46 @@ class Number:
         return str(self.held.number)
 
 
-class Instruction:
-    """One line of a stream. Fields are words, or pairs of a key and a text, a tile, a column or a register."""
+Operand: TypeAlias = Tile | Access
+Field: TypeAlias = str | tuple[str, str | int | Tile | Exact | Column | Location | Held | Number]
+
+
+class Item:
+    """What the list of a program holds."""
+
+    core: int
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Buffers that it uses."""
+        return iter(())
+
+    def held(self) -> Iterator[tuple[Held, bool]]:
+        """Registers that it reads (False) and writes (True)."""
+        return iter(())
+
+
+class Instruction(Item):
+    """One line of a stream. Fields are words, or pairs of a key and a value."""
 
     def __init__(
         self,
         engine: str,
         name: str,
-        fields: Iterable[Any],
-        reads: Iterable[Any] = (),
-        writes: Iterable[Any] = (),
-        place: Any = None,
+        fields: Iterable[Field],
+        reads: Iterable[Operand] = (),
+        writes: Iterable[Operand] = (),
+        place: Place | None = None,
         core: int = 0,
     ):
-        self.engine, self.name, self.fields = engine, name, list(fields)
-        self.reads, self.writes, self.place, self.core = list(reads), list(writes), place, core
+        self.engine, self.name, self.place, self.core = engine, name, place, core
+        self.fields: list[Field] = list(fields)
+        self.reads: list[Operand] = list(reads)
+        self.writes: list[Operand] = list(writes)
         self.waits: list[tuple[int, int, int]] = []  # core, semaphore, value
         self.update: tuple[int, int] | None = None  # core and semaphore that are incremented at its end
         self.label: str | None = None  # of its stream, before its waits
 
     def held(self) -> Iterator[tuple[Held, bool]]:
-        """Registers that it reads (False) and writes (True)."""
         for field in self.fields:
             if isinstance(field, tuple):
                 key, value = field
@@ -295,7 +315,7 @@ class Instruction:
                     yield value, key == "rd"
                     if self.name == "loop" and key == "rd":
                         yield value, False
-                elif isinstance(value, (Integer, Number)):
+                elif isinstance(value, Number):
                     yield value.held, False
         for tile in self.tiles():
             if tile.register is not None:
@@ -327,22 +347,15 @@ class Instruction:
 class Side:
     """One end of a part of a copy: of an array (bytes) or of a buffer (partition and bytes)."""
 
-    of: Array | Buffer
+    base: Base
     offset: int  # in the array, or in the buffer's partition
     partition: int  # in the buffer; 0 of an array
     row: int  # bytes between rows of an array; a buffer's rows are partitions
     block: int  # bytes between blocks
 
     def access(self, rows: int, blocks: int, size: int) -> Access:
-        if isinstance(self.of, Buffer):
-            base = self.of.offset + self.offset
-            return Access(
-                (self.of.core, self.of.memory),
-                self.of.first + self.partition,
-                self.of.first + self.partition + rows,
-                base,
-                base + (blocks - 1) * self.block + size,
-            )
+        if isinstance(self.base, Buffer):
+            return self.base.access(self.partition, rows, self.offset, self.offset + (blocks - 1) * self.block + size)
         spans = sorted((abs(stride), count) for stride, count in ((self.row, rows), (self.block, blocks)) if count > 1)
         low = self.offset + min(0, self.row * (rows - 1)) + min(0, self.block * (blocks - 1))
         high = self.offset + max(0, self.row * (rows - 1)) + max(0, self.block * (blocks - 1)) + size
@@ -352,7 +365,7 @@ class Side:
             width = size + (spans[0][0] * (spans[0][1] - 1) if len(spans) == 2 else 0)
             if width >= pitch:
                 pitch, width = 0, 0
-        return Access(self.of, 0, 1, low, high, pitch, width)
+        return Access(self.base, 0, 1, low, high, pitch, width)
 
 
 @dataclasses.dataclass
@@ -377,7 +390,7 @@ class Corner:
     over partitions or over bytes. A register, times `unit` bytes, is added to the address of a dynamic end; every byte
     then lies below `limit` from the first; 0: not checked."""
 
-    of: Array | Buffer
+    base: Base
     offset: int
     partition: int
     dims: tuple[tuple[int, int, bool], ...]  # the third: over partitions
@@ -386,20 +399,15 @@ class Corner:
     limit: int = 0
 
     def access(self, size: int) -> Access:
-        partitions = 1 + sum((count - 1) * stride for count, stride, over in self.dims if over)
-        spans = [(count - 1) * stride for count, stride, over in self.dims if not over]
-        low, high = sum(min(0, span) for span in spans), sum(max(0, span) for span in spans) + size
         if self.register is not None:
-            if isinstance(self.of, Buffer):
-                whole = self.of
-                return Access(
-                    (whole.core, whole.memory), whole.first, whole.first + whole.partitions, whole.offset, whole.offset + whole.size
-                )
-            return Access(self.of, 0, 1, 0, self.of.size)
-        if isinstance(self.of, Buffer):
-            first, base = self.of.first + self.partition, self.of.offset + self.offset
-            return Access((self.of.core, self.of.memory), first, first + partitions, base + low, base + high)
-        return Access(self.of, 0, 1, self.offset + low, self.offset + high)
+            return self.base.access()
+        spans = [(count - 1) * stride for count, stride, over in self.dims if not over]
+        low = self.offset + sum(min(0, span) for span in spans)
+        high = self.offset + sum(max(0, span) for span in spans) + size
+        if isinstance(self.base, Array):
+            return Access(self.base, 0, 1, low, high)
+        partitions = 1 + sum((count - 1) * stride for count, stride, over in self.dims if over)
+        return self.base.access(self.partition, partitions, low, high)
 
 
 @dataclasses.dataclass
@@ -421,11 +429,10 @@ class Generated:
 class Copy(Instruction):
     """A DMA copy: parts that one semaphore counts. `engine` starts it."""
 
-    def __init__(self, engine: str, parts: list[Part | Generated], place: Any = None, core: int = 0):
+    def __init__(self, engine: str, parts: Iterable[Part | Generated], place: Place | None, core: int = 0):
         super().__init__(engine, "dma_start", (), place=place, core=core)
-        self.parts = parts
-        self.semaphore: int | None = None
-        self.posts = 0  # semaphore value at the copy's end
+        self.parts: list[Part | Generated] = list(parts)
+        self.semaphore = self.posts = 0  # the scheduler sets it, and its value at the end of the copy
 
     @property
     def increments(self) -> int:
@@ -443,69 +450,60 @@ class Copy(Instruction):
         yield from super().buffers()
         for part in self.parts:
             for side in (part.source, part.destination):
-                if isinstance(side.of, Buffer):
-                    yield side.of
+                if isinstance(side.base, Buffer):
+                    yield side.base
 
 
 @dataclasses.dataclass(eq=False)
-class Step:
+class Step(Item):
     """A change of a register, which every engine that needs the register does. `sources` are registers and integers."""
 
     target: Register
     name: str  # reg_move, reg_alu, reg_load
-    sources: tuple[Any, ...]
-    place: Any
+    sources: tuple[Register | int, ...]
+    place: Place | None
     core: int
     operator: str = ""  # of reg_alu
-    fields: tuple[Any, ...] = ()  # of reg_load: where the element lies
-    reads: tuple[Any, ...] = ()
+    fields: tuple[Field, ...] = ()  # of reg_load: where the element lies
+    reads: tuple[Operand, ...] = ()
 
 
 @dataclasses.dataclass(eq=False)
-class LoopStart:
+class LoopStart(Item):
     """The instructions up to its LoopEnd are the body. Either a counter runs from `lower` to below `upper`, or the
     body runs while `condition` is not 0."""
 
     core: int
-    place: Any
+    place: Place | None
     parent: "LoopStart | None"
     counter: Register | None = None
-    lower: Any = None  # an integer or a register
-    upper: Any = None
+    lower: Register | int = 0
+    upper: Register | int = 0
     step: int = 1
     condition: Register | None = None
 
 
 @dataclasses.dataclass(eq=False)
-class LoopEnd:
+class LoopEnd(Item):
+    core: int
     start: LoopStart
-
-    @property
-    def core(self) -> int:
-        return self.start.core
 
 
 @dataclasses.dataclass(eq=False)
-class Fence:
+class Fence(Item):
     """Synchronises the engines: all earlier instructions and copies have ended, and semaphores are 0 again."""
 
     core: int
     engines: tuple[str, ...]
-    place: Any = None
-
-    def buffers(self) -> Iterator[Buffer]:
-        return iter(())
-
-    def held(self) -> Iterator[tuple[Held, bool]]:
-        return iter(())
+    place: Place | None
 
 
 class Program:
     """The instructions of a kernel's cores, in the order of its trace. `instructions` holds Step, LoopStart and LoopEnd, too,
     until expand() has replaced them, and Fence until the scheduler has."""
 
-    def __init__(self, generation: Any, cores: int = 1):
+    def __init__(self, generation: Generation, cores: int):
         self.generation, self.cores = generation, cores
         self.arrays: list[Array] = []
-        self.instructions: list[Any] = []
+        self.instructions: list[Item] = []
         self.loops: list[tuple[LoopStart, int, int]] = []  # first and last of the loop's instructions

@@ -2,58 +2,89 @@
 """Loops of the device and registers of a recorded kernel as parts of a program."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from trn_nki.compile.program import ELEMENT_WORDS, Held, Location, LoopEnd, LoopStart, Register, Step, Tile
+from trn_nki.compile.program import (
+    ELEMENT_WORDS,
+    Access,
+    Array,
+    Field,
+    Held,
+    Location,
+    LoopEnd,
+    LoopStart,
+    Operand,
+    Program,
+    Register,
+    Step,
+    Tile,
+)
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors.indirection import DeviceInteger
-from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.diagnostics.places import Place
+from trn_nki.tensors.indirection import DeviceInteger, RegisterOrInteger
+from trn_nki.tensors.storage import Storage
+from trn_nki.tensors.tensor import DynamicIndex, NkiTensor, indirection_of
+from trn_nki.trace.instructions import Loop, WhileLoop
 
 FAR = 1 << 30  # elements, or units of an index: outside of every tile and tensor
+
+
+class Owner(Protocol):
+    """What registers use of operands.Operands."""
+
+    program: Program
+    core: int
+    place: Place | None
+
+    def array(self, storage: Storage) -> Array:
+        """Of a storage in HBM."""
+
+    def access(self, view: NkiTensor) -> Tile | Access:
+        """A tile, or a whole tensor in HBM."""
 
 
 class RegisterSteps:
     """Appends the steps of registers, and the begins and ends of loops. `operands` says which core and which line they
     belong to."""
 
-    def __init__(self, operands: Any):
-        self._of = operands
+    def __init__(self, operands: Owner):
+        self._owner = operands
         self._loops: dict[int, LoopStart] = {}  # the innermost open loop of each core
-        self._started: dict[Any, LoopStart] = {}  # by loop of the trace
-        self._registers: dict[Any, Register] = {}  # by register of the trace
-        self.constants: dict[Any, int] = {}  # registers of the trace whose values are known here
+        self._started: dict[object, LoopStart] = {}  # by loop of the trace
+        self._registers: dict[DeviceInteger, Register] = {}  # by register of the trace
+        self.constants: dict[DeviceInteger, int] = {}  # registers of the trace whose values are known here
 
     @property
     def loop(self) -> LoopStart | None:
         """The innermost open loop of this core."""
-        return self._loops.get(self._of.core)
+        return self._loops.get(self._owner.core)
 
-    def loop_of(self, storage: Any) -> LoopStart | None:
+    def loop_of(self, storage: Storage) -> LoopStart | None:
         """The loop whose body allocated the storage."""
         return self._started.get(storage.loop)
 
-    def open_loop(self, of: Any, start: LoopStart) -> None:
-        self._started[of] = self._loops[self._of.core] = start
-        self._of.program.instructions.append(start)
+    def open_loop(self, loop: Loop | WhileLoop, start: LoopStart) -> None:
+        self._started[loop] = self._loops[self._owner.core] = start
+        self._owner.program.instructions.append(start)
 
     def close_loop(self) -> None:
-        start = self._loops[self._of.core]
-        self._of.program.instructions.append(LoopEnd(start))
+        start = self._loops[self._owner.core]
+        self._owner.program.instructions.append(LoopEnd(start.core, start))
         if start.parent is None:
-            del self._loops[self._of.core]
+            del self._loops[self._owner.core]
         else:
-            self._loops[self._of.core] = start.parent
+            self._loops[self._owner.core] = start.parent
 
-    def register(self, value: Any) -> Register:
+    def register(self, value: DeviceInteger) -> Register:
         """The program's register of a register of the trace."""
         if value in self.constants:
-            return self.step(Register(self._of.place), "reg_move", self.constants[value])
+            return self.step(Register(self._owner.place), "reg_move", self.constants[value])
         found = self._registers.get(value)
         if found is None:
-            found = self._registers[value] = Register(self._of.place, value.factor, value.bounds)
+            found = self._registers[value] = Register(self._owner.place, value.factor, value.bounds)
         return found
 
-    def integer(self, value: Any) -> Any:
+    def integer(self, value: RegisterOrInteger) -> Register | int:
         """A register, or the integer if it is known."""
         if isinstance(value, DeviceInteger):
             return self.constants[value] if value in self.constants else self.register(value)
@@ -72,45 +103,62 @@ class RegisterSteps:
         return {key: self._resolved(value) for key, value in arguments.items()}
 
     def _resolved(self, value: Any) -> Any:
+        """Of an argument, which may be of any type."""
         if isinstance(value, (list, tuple)):
             return type(value)(self._resolved(part) for part in value)
         index = value.indirection if isinstance(value, NkiTensor) else None
-        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else self.constants.get(index.index)
+        if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor):
+            return value
+        known = self.constants.get(index.index)
         if known is None:
             return value
         highest = value.max_index()
         if not 0 <= known <= highest:
-            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1", self._of.place)
+            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1", self._owner.place)
         return value.at(known * index.stride)
 
-    def step(self, target: Register, name: str, *sources: Any, **more: Any) -> Register:
-        self._of.program.instructions.append(Step(target, name, sources, self._of.place, self._of.core, **more))
+    def step(
+        self,
+        target: Register,
+        name: str,
+        *sources: Register | int,
+        operator: str = "",
+        fields: tuple[Field, ...] = (),
+        reads: tuple[Operand, ...] = (),
+    ) -> Register:
+        step = Step(target, name, sources, self._owner.place, self._owner.core, operator, fields, reads)
+        self._owner.program.instructions.append(step)
         return target
 
-    def index(self, value: Any) -> Register:
+    def index(self, value: DynamicIndex) -> Register:
         """The register of a scalar index; an element of a tile or tensor is loaded into one."""
         if isinstance(value, DeviceInteger):
             return self.register(value)
-        return self.load(Register(self._of.place), value)
+        return self.load(Register(self._owner.place), value)
 
     def load(self, target: Register, view: NkiTensor) -> Register:
-        source = self._of.access(view)
-        if isinstance(source, Tile):
-            field = ("where", Location(source))
-        else:
-            field = ("address", f"@{self._of.object(view.storage).name}+{view.offset * view.dtype.itemsize}")
-        return self.step(target, "reg_load", fields=(("type", ELEMENT_WORDS[view.dtype.name]), field), reads=(source,))
+        fields, source = self.element(view)
+        return self.step(target, "reg_load", fields=fields, reads=(source,))
+
+    def element(self, view: NkiTensor) -> tuple[tuple[Field, ...], Operand]:
+        """Type and place of a view of one element, and its access."""
+        access, kind = self._owner.access(view), ("type", ELEMENT_WORDS[view.dtype.name])
+        if isinstance(access, Tile):
+            return (kind, ("where", Location(access))), access
+        array = self._owner.array(view.storage)
+        return (kind, ("address", f"@{array.name}+{view.offset * view.dtype.itemsize}")), access
 
     def displacement(self, view: NkiTensor, engine: str) -> Held:
         """The register of the engine that holds the elements to add to the offset of a view with a scalar index. An index
         that is out of range gives an offset outside of every partition, which fails the instruction."""
-        index, stride = self.index(view.indirection.index), view.indirection.stride
+        indirection = indirection_of(view)
+        index, stride = self.index(indirection.index), indirection.stride
         found = index if stride == 1 else self._alu(index, stride, "mult")
         return self._far_if_outside(view, index, found).held(engine)
 
     def index_or_far(self, view: NkiTensor) -> Register:
         """The register of a view's scalar index, far out of range if it is out of range: all pieces of the copy are."""
-        index = self.index(view.indirection.index)
+        index = self.index(indirection_of(view).index)
         return self._far_if_outside(view, index, index)
 
     def _far_if_outside(self, view: NkiTensor, index: Register, value: Register) -> Register:
@@ -121,8 +169,5 @@ class RegisterSteps:
         far = self._alu(self._alu(below, above, "add"), FAR, "mult")
         return self._alu(value, far, "max")
 
-    def _alu(self, a: Register, b: Any, operator: str) -> Register:
-        return self.step(Register(self._of.place), "reg_alu", a, b, operator=operator)
-
-
-__all__ = ["RegisterSteps"]
+    def _alu(self, a: Register, b: Register | int, operator: str) -> Register:
+        return self.step(Register(self._owner.place), "reg_alu", a, b, operator=operator)

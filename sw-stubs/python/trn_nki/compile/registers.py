@@ -13,19 +13,19 @@ REGISTERS = 64  # of each engine
 def assign(program: Program) -> None:
     """Gives each register of an engine a number. Raises KernelError where a kernel needs too many."""
     accesses: dict[tuple[int, str], dict[Held, list[tuple[int, bool]]]] = {}
-    for at, one in enumerate(program.instructions):
-        for held, writes in one.held():
-            accesses.setdefault((one.core, held.engine), {}).setdefault(held, []).append((at, writes))
+    for number, item in enumerate(program.instructions):
+        for held, writes in item.held():
+            accesses.setdefault((item.core, held.engine), {}).setdefault(held, []).append((number, writes))
     for (core, _), of_engine in accesses.items():
         loops = sorted((first, last) for loop, first, last in program.loops if loop.core == core)
         lives = sorted((*_life(found, loops), order, held) for order, (held, found) in enumerate(of_engine.items()))
         free = list(range(REGISTERS))
         active: list[tuple[int, int]] = []  # last instruction, number
         for first, last, _, held in lives:
-            ended = [one for one in active if one[0] < first]
-            active = [one for one in active if one[0] >= first]
-            for _, number in ended:
-                bisect.insort(free, number)
+            for last_use, number in active:
+                if last_use < first:
+                    bisect.insort(free, number)
+            active = [living for living in active if living[0] >= first]
             if not free:
                 raise KernelError(f"more than {REGISTERS} registers of the {held.engine} engine are in use here", "1", held.register.place)
             held.number = free.pop(0)
@@ -39,10 +39,7 @@ def _life(found: list[tuple[int, bool]], loops: list[tuple[int, int]]) -> tuple[
     around = [loop for loop in loops if loop[0] <= first and last <= loop[1]]
     scope = max(around, default=None)  # the innermost that holds all accesses
     within = [loop for loop in loops if scope is None or (loop != scope and scope[0] <= loop[0] and loop[1] <= scope[1])]
-    touched = [loop for loop in within if any(loop[0] <= at <= loop[1] for at, _ in found)]
+    touched = [loop for loop in within if any(loop[0] <= number <= loop[1] for number, _ in found)]
     if scope is not None and (not found[0][1] or any(loop[0] <= first <= loop[1] for loop in touched)):
         return scope
     return (min([first, *(loop[0] for loop in touched)]), max([last, *(loop[1] for loop in touched)]))
-
-
-__all__ = ["assign"]

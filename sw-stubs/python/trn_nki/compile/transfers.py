@@ -32,13 +32,11 @@ def whole(tile: Tile) -> Pattern:
 class Mover(Protocol):
     """Appends the copies that need no index tile and no scalar index: moves.Moves."""
 
+    generated: int  # number of copies with generated descriptors so far
+
     @property
     def has_generators(self) -> bool:
         """Whether the generation has descriptor generators."""
-
-    @property
-    def generated(self) -> int:
-        """Number of copies with generated descriptors so far."""
 
     def generate(self, parts: list[Generated]) -> None:
         """Appends a copy by descriptor generators."""
@@ -54,6 +52,3 @@ class Mover(Protocol):
 
     def to_tile(self, tile: Tile, src: NkiTensor) -> None:
         """The tile's elements in order = those of src."""
-
-
-__all__ = ["Mover", "Pair", "Side", "directed", "whole"]

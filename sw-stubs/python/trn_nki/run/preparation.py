@@ -161,9 +161,9 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
     arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs if tensor.storage in names and name in known["arrays"]]
     given = {array for _, array in arguments}
     constants = [
-        (name, written.of(getattr(storage.data, "raw", storage.data)))
+        (name, written.of(storage.data))
         for storage, name in names.items()
-        if name not in given and storage.role == "constant"
+        if name not in given and storage.role == "constant" and storage.data is not None
     ]
     return _Program(
         target,
