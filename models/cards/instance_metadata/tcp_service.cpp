@@ -72,15 +72,15 @@ void tcp_service::receive(const packet& packet) {
     if (length < header_bytes::tcp || length > tcp.size()) return;
     const peer remote{
         {packet.source(), get32(bytes, headers.addresses)}, get16(tcp, 0), get16(tcp, 2)};
-    const segment got{
+    const segment received{
         .sequence = get32(tcp, 4),
         .acknowledged = get32(tcp, 8),
         .flags = tcp[13],
         .window = get16(tcp, 14),
         .max_segment = max_segment_in(tcp.subspan(header_bytes::tcp, length - header_bytes::tcp)),
         .text = {reinterpret_cast<const char*>(tcp.data()) + length, tcp.size() - length}};
-    if (remote.service != cfg_.port) return refuse(remote, got);
-    receive_segment(remote, got);
+    if (remote.service != cfg_.port) return refuse(remote, received);
+    receive_segment(remote, received);
 }
 
 void tcp_service::send(const peer& remote, const segment& segment, std::uint8_t hops) {
@@ -118,11 +118,11 @@ std::uint32_t tcp_service::segment::length() const {
 
 /// Responds to a segment without a connection, or with an acknowledgement that none has asked for
 /// (RFC 9293 3.10.7.1).
-void tcp_service::refuse(const peer& remote, const segment& got) {
-    if (got.has(rst)) return;
-    const bool answers = got.has(ack);
-    send(remote, {.sequence = answers ? got.acknowledged : 0,
-                  .acknowledged = answers ? 0 : got.sequence + got.length(),
+void tcp_service::refuse(const peer& remote, const segment& received) {
+    if (received.has(rst)) return;
+    const bool answers = received.has(ack);
+    send(remote, {.sequence = answers ? received.acknowledged : 0,
+                  .acknowledged = answers ? 0 : received.sequence + received.length(),
                   .flags = static_cast<std::uint8_t>(answers ? rst : rst | ack)});
 }
 
@@ -131,61 +131,62 @@ void tcp_service::acknowledge(const peer& remote, const connection& state) {
          {.sequence = state.initial + state.sent, .acknowledged = state.expected, .flags = ack});
 }
 
-void tcp_service::receive_segment(const peer& remote, const segment& got) {
+void tcp_service::receive_segment(const peer& remote, const segment& received) {
     const auto known = connections_.find(remote);
-    if (known != connections_.end()) return receive_known(remote, known->second, got);
-    if (got.has(syn)) return open(remote, got);
-    refuse(remote, got);
+    if (known != connections_.end()) return receive_known(remote, known->second, received);
+    if (received.has(syn)) return open(remote, received);
+    refuse(remote, received);
 }
 
 /// Whether the segment has a sequence number that the service expects (RFC 9293 3.10.7.4, first).
-bool tcp_service::is_in_window(const connection& state, const segment& got) {
-    const std::uint32_t first = got.sequence - state.expected, length = got.length();
+bool tcp_service::is_in_window(const connection& state, const segment& received) {
+    const std::uint32_t first = received.sequence - state.expected, length = received.length();
     return first < window || (length != 0 && first + length - 1 < window);
 }
 
 /// In the order of RFC 9293 3.10.7.4. An unexpected segment is answered with the expected
 /// numbers: it may be a keep-alive probe, or a forged SYN or RST (RFC 5961).
-void tcp_service::receive_known(const peer& remote, connection& state, const segment& got) {
-    const bool repeats_opening =
-        got.has(syn) && !got.has(rst) && !state.is_open() && got.sequence + 1 == state.expected;
+void tcp_service::receive_known(const peer& remote, connection& state, const segment& received) {
+    const bool repeats_opening = received.has(syn) && !received.has(rst) && !state.is_open() &&
+                                 received.sequence + 1 == state.expected;
     if (repeats_opening) {
         state.next = 0;  // the SYN+ACK was lost
         return transmit(remote, state);
     }
-    if (!is_in_window(state, got)) {
-        if (!got.has(rst)) acknowledge(remote, state);
+    if (!is_in_window(state, received)) {
+        if (!received.has(rst)) acknowledge(remote, state);
         return;
     }
-    if (got.has(rst)) {
-        if (got.sequence != state.expected) return acknowledge(remote, state);
+    if (received.has(rst)) {
+        if (received.sequence != state.expected) return acknowledge(remote, state);
         connections_.erase(remote);
         return;
     }
-    if (got.has(syn)) {
+    if (received.has(syn)) {
         if (state.is_open()) return acknowledge(remote, state);
         connections_.erase(remote);  // the service listens again
         return;
     }
-    if (!got.has(ack)) return;
-    const std::uint32_t acknowledged = got.acknowledged - state.initial;
-    if (!state.is_open() && acknowledged != 1) return refuse(remote, got);
+    if (!received.has(ack)) return;
+    const std::uint32_t acknowledged = received.acknowledged - state.initial;
+    if (!state.is_open() && acknowledged != 1) return refuse(remote, received);
     if (acknowledged > state.sent) return acknowledge(remote, state);  // also one before the SYN
-    take_acknowledgement(state, got);
-    take_text(remote, state, got);
+    take_acknowledgement(state, received);
+    take_text(remote, state, received);
 }
 
-void tcp_service::open(const peer& remote, const segment& got) {
-    if (got.has(rst | ack)) return refuse(remote, got);
+void tcp_service::open(const peer& remote, const segment& received) {
+    if (received.has(rst | ack)) return refuse(remote, received);
     if (connections_.size() >= max_connections) drop_oldest();
     connection& made = connections_[remote];
     made.age = ++opened_;
     made.initial = static_cast<std::uint32_t>(mix_bits(cfg_.seed + opened_));
-    made.expected = got.sequence + 1;
-    made.window = got.window;
-    made.window_sequence = got.sequence;
-    made.max_segment = std::clamp(got.max_segment == 0 ? default_max_segment : got.max_segment,
-                                  min_max_segment, own_max_segment);
+    made.expected = received.sequence + 1;
+    made.window = received.window;
+    made.window_sequence = received.sequence;
+    made.max_segment =
+        std::clamp(received.max_segment == 0 ? default_max_segment : received.max_segment,
+                   min_max_segment, own_max_segment);
     transmit(remote, made);
 }
 
@@ -195,14 +196,14 @@ void tcp_service::drop_oldest() {
 }
 
 /// A peer that acknowledges probes of its window of 0 keeps its connection (RFC 9293 3.8.6.1).
-void tcp_service::take_acknowledgement(connection& state, const segment& got) const {
-    const std::uint32_t acknowledged = got.acknowledged - state.initial;
+void tcp_service::take_acknowledgement(connection& state, const segment& received) const {
+    const std::uint32_t acknowledged = received.acknowledged - state.initial;
     if (acknowledged < state.acknowledged) return;
-    const auto age = static_cast<std::int32_t>(got.sequence - state.window_sequence);
-    const bool opens = state.window == 0 && got.window != 0;
+    const auto age = static_cast<std::int32_t>(received.sequence - state.window_sequence);
+    const bool opens = state.window == 0 && received.window != 0;
     if (age >= 0) {
-        state.window = got.window;
-        state.window_sequence = got.sequence;
+        state.window = received.window;
+        state.window_sequence = received.sequence;
     }
     if (state.window == 0) state.tries = 0;
     if (opens && age >= 0) {
@@ -217,16 +218,16 @@ void tcp_service::take_acknowledgement(connection& state, const segment& got) co
 }
 
 /// Receives text. Text after the first request of a connection is acknowledged, but ignored.
-void tcp_service::take_text(const peer& remote, connection& state, const segment& got) {
-    const std::uint32_t known = state.expected - got.sequence;  // number of repeated bytes
-    const bool in_order = known <= got.text.size();
-    const bool wants_answer = !got.text.empty() || got.has(fin);
+void tcp_service::take_text(const peer& remote, connection& state, const segment& received) {
+    const std::uint32_t known = state.expected - received.sequence;  // number of repeated bytes
+    const bool in_order = known <= received.text.size();
+    const bool wants_answer = !received.text.empty() || received.has(fin);
     if (in_order) {
-        const auto fresh = got.text.substr(known);
+        const auto fresh = received.text.substr(known);
         state.expected += static_cast<std::uint32_t>(fresh.size());
         if (!state.answer)
             state.request.append(fresh.substr(0, max_request - state.request.size()));
-        if (got.has(fin) && !state.peer_ended) {
+        if (received.has(fin) && !state.peer_ended) {
             ++state.expected;
             state.peer_ended = true;
         }

@@ -98,16 +98,16 @@ private:
     };
     using connection_map = std::map<peer, connection>;
 
-    void receive_segment(const peer& remote, const segment& got);
-    void open(const peer& remote, const segment& got);
-    void receive_known(const peer& remote, connection& state, const segment& got);
-    static bool is_in_window(const connection& state, const segment& got);
-    void take_acknowledgement(connection& state, const segment& got) const;
-    void take_text(const peer& remote, connection& state, const segment& got);
+    void receive_segment(const peer& remote, const segment& received);
+    void open(const peer& remote, const segment& received);
+    void receive_known(const peer& remote, connection& state, const segment& received);
+    static bool is_in_window(const connection& state, const segment& received);
+    void take_acknowledgement(connection& state, const segment& received) const;
+    void take_text(const peer& remote, connection& state, const segment& received);
     void transmit(const peer& remote, connection& state);
     std::uint32_t transmit_text(const peer& remote, connection& state);
     void send(const peer& remote, const segment& segment, std::uint8_t hops = hop_limit);
-    void refuse(const peer& remote, const segment& got);
+    void refuse(const peer& remote, const segment& received);
     void acknowledge(const peer& remote, const connection& state);
     sc_core::sc_time timeout_of(const connection& state) const;
     void drop_oldest();

@@ -26,9 +26,9 @@ std::uint16_t ones_sum(std::span<const std::uint8_t> bytes, std::uint16_t start)
     static_assert(std::endian::native == std::endian::little);
     std::uint64_t sum = swapped(start);
     std::size_t offset = 0;
-    for (std::uint32_t four; offset + sizeof four <= bytes.size(); offset += sizeof four) {
-        std::memcpy(&four, bytes.data() + offset, sizeof four);
-        sum += four;
+    for (std::uint32_t word; offset + sizeof word <= bytes.size(); offset += sizeof word) {
+        std::memcpy(&word, bytes.data() + offset, sizeof word);
+        sum += word;
     }
     for (; offset < bytes.size(); ++offset)
         sum += static_cast<std::uint64_t>(bytes[offset]) << (offset % 2 == 0 ? 0 : 8);

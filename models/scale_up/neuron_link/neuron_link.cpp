@@ -78,11 +78,11 @@ neuron_link::step neuron_link::toward(unsigned id, std::uint64_t axi_address, un
 }
 
 neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t address) const {
-    const auto leads = regs_.get(reg::window, number);
-    if (regs::window::valid.get(leads) == 0) return {.refused = cause::no_neighbour};
-    if (regs::window::by_id.get(leads) != 0)
-        return toward(static_cast<unsigned>(leads) & (fabric::ids - 1), address, 0);
-    const auto output = static_cast<unsigned>(regs::window::port.get(leads));
+    const auto row = regs_.get(reg::window, number);
+    if (regs::window::valid.get(row) == 0) return {.refused = cause::no_neighbour};
+    if (regs::window::by_id.get(row) != 0)
+        return toward(static_cast<unsigned>(row) & (fabric::ids - 1), address, 0);
+    const auto output = static_cast<unsigned>(regs::window::port.get(row));
     if (!port[output].joined()) return {.refused = cause::no_neighbour};
     if (!port[output].up()) return {.refused = cause::link_down, .destination = output};
     return {cause::none, output, address};  // the address that the partner receives
@@ -148,18 +148,18 @@ void neuron_link::refuse(int source, cause why, tlm::tlm_generic_payload& payloa
 
 void neuron_link::pass(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    const step go = next(source, address, payload.get_data_length());
-    if (go.refused != cause::none) return refuse(source, go.refused, payload);
-    if (source < from_window && go.destination != to_chip)
+    const step hop = next(source, address, payload.get_data_length());
+    if (hop.refused != cause::none) return refuse(source, hop.refused, payload);
+    if (source < from_window && hop.destination != to_chip)
         transit_.pass(payload.get_command(), address, payload.get_data_length(),
                       sc_core::sc_time_stamp() + delay);
     const sc_time start = delay;
     delay += cfg_.latency;
-    payload.set_address(go.address);
-    if (go.destination == to_chip)
-        die_of(go.address)->b_transport(payload, delay);
+    payload.set_address(hop.address);
+    if (hop.destination == to_chip)
+        die_of(hop.address)->b_transport(payload, delay);
     else
-        port[go.destination].send(payload, delay);
+        port[hop.destination].send(payload, delay);
     payload.set_address(address);
     if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
     if (source < from_window || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
@@ -176,11 +176,11 @@ void neuron_link::pass(int source, tlm::tlm_generic_payload& payload, sc_time& d
 
 unsigned neuron_link::peek(int source, tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
-    const step go = next(source, address, payload.get_data_length());
-    if (go.refused != cause::none) return 0;
-    payload.set_address(go.address);
-    const unsigned done = go.destination == to_chip ? die_of(go.address)->transport_dbg(payload)
-                                                    : port[go.destination].peek(payload);
+    const step hop = next(source, address, payload.get_data_length());
+    if (hop.refused != cause::none) return 0;
+    payload.set_address(hop.address);
+    const unsigned done = hop.destination == to_chip ? die_of(hop.address)->transport_dbg(payload)
+                                                     : port[hop.destination].peek(payload);
     payload.set_address(address);
     return done;
 }
@@ -188,25 +188,25 @@ unsigned neuron_link::peek(int source, tlm::tlm_generic_payload& payload) {
 bool neuron_link::request_pointer(int source, tlm::tlm_generic_payload& payload,
                                   tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
-    const step go = next(source, address, 1);
-    if (go.refused != cause::none) return refuse_pointer_to(source, payload, dmi);
-    if (source < from_window && go.destination != to_chip) route::add(payload, transit_);
-    asked_[go.destination] = static_cast<std::uint16_t>(asked_[go.destination] | 1u << source);
-    payload.set_address(go.address);
-    const bool granted = go.destination == to_chip
-                             ? die_of(go.address)->get_direct_mem_ptr(payload, dmi)
-                             : port[go.destination].ask_for_pointer(payload, dmi);
+    const step hop = next(source, address, 1);
+    if (hop.refused != cause::none) return refuse_pointer_to(source, payload, dmi);
+    if (source < from_window && hop.destination != to_chip) route::add(payload, transit_);
+    asked_[hop.destination] = static_cast<std::uint16_t>(asked_[hop.destination] | 1u << source);
+    payload.set_address(hop.address);
+    const bool granted = hop.destination == to_chip
+                             ? die_of(hop.address)->get_direct_mem_ptr(payload, dmi)
+                             : port[hop.destination].ask_for_pointer(payload, dmi);
     payload.set_address(address);
 
     // Limits the pointer to one chip's AXI space, and translates its range to the requester's
     // addresses.
-    const std::uint64_t first_there = go.address & ~fabric::axi_mask;
-    const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), first_there);
+    const std::uint64_t space_start = hop.address & ~fabric::axi_mask;
+    const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), space_start);
     const std::uint64_t last =
-        std::min<std::uint64_t>(dmi.get_end_address(), first_there | fabric::axi_mask);
+        std::min<std::uint64_t>(dmi.get_end_address(), space_start | fabric::axi_mask);
     if (granted) dmi.set_dmi_ptr(dmi.get_dmi_ptr() + (first - dmi.get_start_address()));
-    dmi.set_start_address(first - go.address + address);
-    dmi.set_end_address(last - go.address + address);
+    dmi.set_start_address(first - hop.address + address);
+    dmi.set_end_address(last - hop.address + address);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
     return granted;

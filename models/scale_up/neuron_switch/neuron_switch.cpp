@@ -207,10 +207,10 @@ std::uint64_t neuron_switch::racks_beside(unsigned number) const {
 }
 
 std::uint64_t neuron_switch::rack_chips_beside(unsigned number, unsigned rack) const {
-    std::uint16_t most = 0;
+    std::uint16_t largest = 0;
     for (unsigned other = 0; other < claims_.size(); ++other)
-        if (other != number) most = std::max(most, claims_[other].rack_chips[rack]);
-    return most;
+        if (other != number) largest = std::max(largest, claims_[other].rack_chips[rack]);
+    return largest;
 }
 
 void neuron_switch::claim(unsigned number, std::uint64_t written) {

@@ -110,8 +110,8 @@ bool connection::is_in_flight(const departure& group) const {
 }
 
 sc_time connection::timeout() const {
-    const sc_time once = std::max(cfg_.retransmit, round_trip_ + variation_ * 4.0);
-    return once * static_cast<double>(1u << std::min(timeouts_, max_doublings));
+    const sc_time base = std::max(cfg_.retransmit, round_trip_ + variation_ * 4.0);
+    return base * static_cast<double>(1u << std::min(timeouts_, max_doublings));
 }
 
 std::optional<sc_time> connection::deadline() {
@@ -156,30 +156,31 @@ void connection::answered(const sc_time& sent, std::uint32_t count) {
     latest_answered_ = std::max(latest_answered_, sent);
     has_answered_ = true;
     timeouts_ = 0;
-    const sc_time taken = now > sent ? now - sent : sc_core::SC_ZERO_TIME;
-    measure(taken);
-    adapt(taken, count);
+    const sc_time duration = now > sent ? now - sent : sc_core::SC_ZERO_TIME;
+    measure(duration);
+    adapt(duration, count);
 }
 
 /// As RFC 6298 (2.2 and 2.3). Answers name their transmission, so answers to repeated packets
 /// are measured too.
-void connection::measure(const sc_time& taken) {
-    shortest_ = std::min(shortest_, taken);
+void connection::measure(const sc_time& duration) {
+    shortest_ = std::min(shortest_, duration);
     if (round_trip_ == sc_core::SC_ZERO_TIME) {
-        round_trip_ = taken;
-        variation_ = taken * 0.5;
+        round_trip_ = duration;
+        variation_ = duration * 0.5;
         return;
     }
-    const sc_time difference = taken > round_trip_ ? taken - round_trip_ : round_trip_ - taken;
+    const sc_time difference =
+        duration > round_trip_ ? duration - round_trip_ : round_trip_ - duration;
     variation_ = variation_ * 0.75 + difference * 0.25;
-    round_trip_ = round_trip_ * 0.875 + taken * 0.125;
+    round_trip_ = round_trip_ * 0.875 + duration * 0.125;
 }
 
 /// Short round trips enlarge the window. It shrinks, once per round trip, if the shorter round
 /// trips are long too: paths of unequal length are no congestion.
-void connection::adapt(const sc_time& taken, std::uint32_t count) {
+void connection::adapt(const sc_time& duration, std::uint32_t count) {
     const sc_time limit = shortest_ + max_queueing;
-    if (taken <= limit) {
+    if (duration <= limit) {
         window_ = std::min(cfg_.window, window_ + (probing_ ? count : count / window_));
         return;
     }

@@ -88,8 +88,8 @@ private:
     sc_core::sc_time timeout() const;
     silence notice(const departure& unanswered);
     void restore(const sc_core::sc_time& earliest);
-    void measure(const sc_core::sc_time& taken);
-    void adapt(const sc_core::sc_time& taken, std::uint32_t count);
+    void measure(const sc_core::sc_time& duration);
+    void adapt(const sc_core::sc_time& duration, std::uint32_t count);
 
     config cfg_;
     std::uint32_t id_ = 0;

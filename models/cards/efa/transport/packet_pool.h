@@ -19,9 +19,9 @@ public:
     /// Returns an empty packet.
     static std::unique_ptr<srd_packet> take() {
         if (idle().empty()) return std::make_unique<srd_packet>();
-        auto again = std::move(idle().back());
+        auto packet = std::move(idle().back());
         idle().pop_back();
-        return again;
+        return packet;
     }
     static void give(std::unique_ptr<srd_packet> done) {
         if (idle().size() == max_idle) return;

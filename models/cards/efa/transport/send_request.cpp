@@ -102,7 +102,7 @@ struct remote_decoder {
 
 void send_request::keep_lent() {
     for (const auto& each : lent)
-        if (const auto still = each.lock()) still->packet.keep_lent();
+        if (const auto data = each.lock()) data->packet.keep_lent();
     lent.clear();
 }
 

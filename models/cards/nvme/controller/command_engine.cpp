@@ -157,7 +157,7 @@ void command_engine::begin(const command& request) {
 }
 
 bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
-    const auto is_it = [&](const job& j) {
+    const auto matches = [&](const job& j) {
         return j.request.queue == queue && j.request.id() == id;
     };
     const auto end = [&](job task) {
@@ -165,23 +165,23 @@ bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
         finish(task);
         return true;
     };
-    if (const auto found = std::ranges::find_if(lost_, is_it); found != lost_.end()) {
+    if (const auto found = std::ranges::find_if(lost_, matches); found != lost_.end()) {
         job task = std::move(*found);
         lost_.erase(found);
         return end(std::move(task));
     }
     for (auto place = waiting_.begin(); place != waiting_.end(); ++place)
-        if (is_it(place->second) && !has_taken_effect(place->second))
+        if (matches(place->second) && !has_taken_effect(place->second))
             return end(std::move(waiting_.extract(place).mapped()));
     return false;
 }
 
 void command_engine::abort_all(std::uint16_t queue) {
-    std::vector<job> gone;
+    std::vector<job> removed;
     const auto take = [&](job& task, bool is_over) {
         if (task.request.queue != queue) return false;
         if (!is_over) task.outcome = status::aborted_sq_deletion;
-        gone.push_back(std::move(task));
+        removed.push_back(std::move(task));
         return true;
     };
     for (auto place = waiting_.begin(); place != waiting_.end();)
@@ -189,7 +189,7 @@ void command_engine::abort_all(std::uint16_t queue) {
             take(place->second, has_taken_effect(place->second)) ? waiting_.erase(place) : ++place;
     for (auto place = lost_.begin(); place != lost_.end();)
         place = take(*place, false) ? lost_.erase(place) : ++place;
-    for (const job& each : gone) finish(each);
+    for (const job& each : removed) finish(each);
 }
 
 // --- data ---
@@ -233,18 +233,18 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     };
     if (direct != nullptr) {
         const std::uint64_t count = direct->room(part.address, part.length);
-        auto* const there = direct->at(part.address);
+        auto* const memory = direct->at(part.address);
         const auto now = sc_core::sc_time_stamp();
         const auto watched = direct->watched_at(part.address);
         if (!to_host && watched.by != nullptr) {
             // A watcher may replace the bytes, so they are stored after it.
-            std::vector<std::uint8_t> bytes(there, there + count);
+            std::vector<std::uint8_t> bytes(memory, memory + count);
             watched.report_read(bytes.data(), count);
             if (!copy(bytes.data(), count)) return progress::moved;
-        } else if (!copy(there, count)) {
+        } else if (!copy(memory, count)) {
             return progress::moved;
         }
-        if (to_host) watched.report_write(there, count);
+        if (to_host) watched.report_write(memory, count);
         arrival_ = std::max(arrival_, direct->reserve(command, part.address, count, now) +
                                           direct->latency(command));
         return moved(count);
@@ -274,19 +274,19 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
 bool command_engine::copy(std::uint8_t* bytes, std::uint64_t length) {
     job& task = *moving_;
     const bool to_host = task.moves == job::data::to_host;
-    const std::span here(bytes, static_cast<std::size_t>(length));
+    const std::span part(bytes, static_cast<std::size_t>(length));
     if (task.medium) {
         const std::uint64_t offset = *task.medium + moved_;
-        const bool held = to_host ? content_.read(offset, here) : content_.write(offset, here);
+        const bool held = to_host ? content_.read(offset, part) : content_.write(offset, part);
         if (!held) task.outcome = to_host ? status::unrecovered_read_error : status::write_fault;
         (to_host ? counters_.bytes_read : counters_.bytes_written) += held ? length : 0;
         return held;
     }
-    const std::span own = std::span(task.bytes).subspan(moved_, here.size());
+    const std::span stored = std::span(task.bytes).subspan(moved_, part.size());
     if (to_host)
-        std::ranges::copy(own, here.begin());
+        std::ranges::copy(stored, part.begin());
     else
-        std::ranges::copy(here, own.begin());
+        std::ranges::copy(part, stored.begin());
     return true;
 }
 

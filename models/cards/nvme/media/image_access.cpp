@@ -20,12 +20,12 @@ void check_image_size(const std::string& path, std::uint64_t found, std::uint64_
 
 bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> bytes) {
     while (!bytes.empty()) {
-        const auto got = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return false;
-        if (got == 0) break;
-        offset += static_cast<std::uint64_t>(got);
-        bytes = bytes.subspan(static_cast<std::size_t>(got));
+        const auto count = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        if (count == 0) break;
+        offset += static_cast<std::uint64_t>(count);
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
     std::ranges::fill(bytes, std::uint8_t{0});
     return true;

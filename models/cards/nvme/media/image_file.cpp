@@ -48,12 +48,12 @@ bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> bytes) {
 
 bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
-        const auto put =
+        const auto count =
             pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return failed("write");
-        offset += static_cast<std::uint64_t>(put);
-        bytes = bytes.subspan(static_cast<std::size_t>(put));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return failed("write");
+        offset += static_cast<std::uint64_t>(count);
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
     return true;
 }

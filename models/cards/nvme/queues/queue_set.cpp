@@ -56,17 +56,17 @@ status queue_set::create(unsigned number, const completion_queue& made) {
 }
 
 status queue_set::remove_submission(unsigned number) {
-    const submission_queue* const gone = submission(number);
-    if (number == 0 || gone == nullptr) return status::invalid_queue_id;
-    --completions_[gone->completions].users;
+    const submission_queue* const queue = submission(number);
+    if (number == 0 || queue == nullptr) return status::invalid_queue_id;
+    --completions_[queue->completions].users;
     submissions_[number] = {};
     return status::success;
 }
 
 status queue_set::remove_completions(unsigned number) {
-    const completion_queue* const gone = completions(number);
-    if (number == 0 || gone == nullptr) return status::invalid_queue_id;
-    if (gone->users != 0) return status::invalid_queue_deletion;
+    const completion_queue* const queue = completions(number);
+    if (number == 0 || queue == nullptr) return status::invalid_queue_id;
+    if (queue->users != 0) return status::invalid_queue_deletion;
     completions_[number] = {};
     return status::success;
 }
