@@ -57,8 +57,8 @@ bool event_matcher::read_ahead() {
     auto e = read();
     if (!e) return false;
     held_ += weight(*e);
-    auto& to = from_outside(e->type) ? ahead_ : expected_[e->function];
-    to.push_back(std::move(*e));
+    auto& queue = from_outside(e->type) ? ahead_ : expected_[e->function];
+    queue.push_back(std::move(*e));
     return true;
 }
 
@@ -89,9 +89,9 @@ std::optional<event> event_matcher::expect(const event& seen) {
             return std::nullopt;
         }
     }
-    const auto at = expected.begin() + static_cast<std::ptrdiff_t>(position);
-    event was = std::move(*at);
-    expected.erase(at);
+    const auto found = expected.begin() + static_cast<std::ptrdiff_t>(position);
+    event was = std::move(*found);
+    expected.erase(found);
     held_ -= std::min(held_, weight(was));
     const auto now = sc_core::sc_time_stamp().value();
     if (same_ && (position != 0 || was.time != now))

@@ -7,9 +7,9 @@ namespace trn::recording {
 
 using sc_core::sc_time;
 
-recorded_function::recorded_function(event_recorder& by, std::uint32_t number,
+recorded_function::recorded_function(event_recorder& events, std::uint32_t number,
                                      function_port& function)
-    : by_(by), number_(number), function_(function) {
+    : events_(events), number_(number), function_(function) {
     function_.watch_host_memory(this);
 }
 
@@ -19,7 +19,7 @@ recorded_function::~recorded_function() {
 
 void recorded_function::note(event e, std::span<const std::uint8_t> bytes) {
     e.function = number_;
-    by_.note(std::move(e), bytes);
+    events_.note(std::move(e), bytes);
 }
 
 // --- Calls of the host

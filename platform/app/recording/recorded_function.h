@@ -12,7 +12,7 @@ class recorded_function final : public function_port,
                                 private traffic_watcher,
                                 private host_messages {
 public:
-    recorded_function(event_recorder& by, std::uint32_t number, function_port& function);
+    recorded_function(event_recorder& events, std::uint32_t number, function_port& function);
     ~recorded_function() override;
 
     void join(std::uint64_t host) override;
@@ -41,7 +41,7 @@ private:
     bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
     void note(event e, std::span<const std::uint8_t> bytes = {});
 
-    event_recorder& by_;
+    event_recorder& events_;
     const std::uint32_t number_;
     function_port& function_;
     host_messages* carrier_ = nullptr;

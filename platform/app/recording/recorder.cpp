@@ -44,24 +44,25 @@ void make_empty_folder(const fs::path& folder) {
             fmt::format("{} is not empty: a recording has a folder of its own", folder.string()));
 }
 
-void store(const fs::path& from, const fs::path& to) {
+void store(const fs::path& source, const fs::path& destination) {
     std::error_code error;
-    fs::create_directories(to.parent_path(), error);
-    if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error))
-        cannot_write(fmt::format("{}, a copy of {}", to.string(), from.string()), error.value());
+    fs::create_directories(destination.parent_path(), error);
+    if (!fs::copy_file(source, destination, fs::copy_options::overwrite_existing, error))
+        cannot_write(fmt::format("{}, a copy of {}", destination.string(), source.string()),
+                     error.value());
 }
 
 /// A copy of a disk's image, as it is before the platform runs.
-void store_disk(const fs::path& from, const fs::path& to) {
+void store_disk(const fs::path& source, const fs::path& destination) {
     std::error_code error;
-    fs::create_directories(to.parent_path(), error);
+    fs::create_directories(destination.parent_path(), error);
     const unique_fd copy(
-        open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!copy) cannot_write(to.string(), errno);
+        open(destination.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!copy) cannot_write(destination.string(), errno);
     try {
-        copy_disk_image(from, copy.get());
+        copy_disk_image(source, copy.get());
     } catch (const std::system_error& why) {
-        cannot_write(fmt::format("{}, a copy of {}", to.string(), from.string()),
+        cannot_write(fmt::format("{}, a copy of {}", destination.string(), source.string()),
                      why.code().value());
     }
 }
@@ -80,15 +81,15 @@ fs::path common_folder(const std::vector<fs::path>& files) {
 
 }  // namespace
 
-recorder::recorder(platform& of, const platform_options& built_with, const run_choices& runs_with,
-                   fs::path folder)
-    : of_(of), folder_(std::move(folder)), events_(of.loop()) {
+recorder::recorder(platform& board, const platform_options& built_with,
+                   const run_choices& runs_with, fs::path folder)
+    : board_(board), folder_(std::move(folder)), events_(board.loop()) {
     make_empty_folder(folder_);
     about_ = describe(built_with, runs_with);
     copy_board();
     copy_images();
     events_.open(folder_);
-    for (const auto& f : of_.functions()) {
+    for (const auto& f : board_.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
         about_.functions.push_back(f.name);
         functions_.push_back(f.port);
@@ -99,24 +100,26 @@ recorder::recorder(platform& of, const platform_options& built_with, const run_c
     write_manifest(about_, folder_);
 }
 
-std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
+std::unique_ptr<recorder> recorder_for(platform& board, const platform_options& built_with,
                                        const run_choices& runs_with, const fs::path& folder) {
-    return folder.empty() ? nullptr : std::make_unique<recorder>(of, built_with, runs_with, folder);
+    return folder.empty() ? nullptr
+                          : std::make_unique<recorder>(board, built_with, runs_with, folder);
 }
 
 function_port& recorder::recorded(function_port& function) {
-    const auto at = std::ranges::find(functions_, &function);
-    assert(at != functions_.end());
-    return *recorded_[static_cast<std::size_t>(at - functions_.begin())];
+    const auto found = std::ranges::find(functions_, &function);
+    assert(found != functions_.end());
+    return *recorded_[static_cast<std::size_t>(found - functions_.begin())];
 }
 
 // --- Files to build the same platform for a replay
 
 manifest recorder::describe(const platform_options& built_with,
                             const run_choices& runs_with) const {
-    const auto& about = of_.about();
+    const auto& about = board_.about();
     std::vector<std::string> allowances;
-    for (const auto& one : built_with.misuse.allowances) allowances.push_back(one.text());
+    for (const auto& allowance : built_with.misuse.allowances)
+        allowances.push_back(allowance.text());
     return {.version = about.version,
             .board = about.board,
             .digest = about.digest,
@@ -124,7 +127,7 @@ manifest recorder::describe(const platform_options& built_with,
             .set = built_with.set,
             .firmware = built_with.firmware,
             .contended = built_with.timing == timing_mode::contended,
-            .time_policy = of_.loop().settings().policy.text(),
+            .time_policy = board_.loop().settings().policy.text(),
             .seed = built_with.seed,
             .misuse = runs_with.misuse,
             .misuse_allow = allowances,
@@ -133,7 +136,7 @@ manifest recorder::describe(const platform_options& built_with,
 
 /// Files of the boards folder keep their paths relative to it, others their relative paths.
 void recorder::copy_board() {
-    const auto& board = of_.modules().board();
+    const auto& board = board_.modules().board();
     const auto standard = fs::weakly_canonical(boards_folder());
     const auto board_file = fs::weakly_canonical(board.file);
     std::vector<fs::path> own{board_file};
@@ -156,13 +159,13 @@ void recorder::copy_board() {
 }
 
 void recorder::copy_images() {
-    for (const auto& name : images_of(of_.modules().board())) {
+    for (const auto& name : images_of(board_.modules().board())) {
         const auto number = about_.images.size();
         const auto copy = fmt::format("firmware/{}-{}", number, fs::path(name).filename().string());
         store(find_firmware(name), folder_ / copy);
         about_.images[name] = copy;
     }
-    for (const auto& name : disk_images_of(of_.modules().board())) {
+    for (const auto& name : disk_images_of(board_.modules().board())) {
         const auto number = about_.disks.size();
         const auto copy = fmt::format("disks/{}-{}", number, fs::path(name).filename().string());
         store_disk(name, folder_ / copy);
@@ -173,14 +176,14 @@ void recorder::copy_images() {
 // --- Input that does not pass through functions
 
 void recorder::record_control() {
-    auto& methods = of_.methods().methods();
+    auto& methods = board_.methods().methods();
     std::vector<rpc::method> changing;
     for (const auto& [name, method] : methods.all())
         if (name != "type" && std::ranges::find(not_recorded, name) == not_recorded.end())
             changing.push_back(method);
     for (auto& method : changing) {
-        method.call = [this, name = method.name, call = method.call](const auto& params, auto& from,
-                                                                     const auto& done) {
+        method.call = [this, name = method.name, call = method.call](
+                          const auto& params, auto& caller, const auto& done) {
             check_parameters(params.all());
             const auto answer = std::make_shared<json>();
             const auto keep = [&, answer] {
@@ -188,7 +191,7 @@ void recorder::record_control() {
                 events_.note({.type = kind::control, .bytes = {text.begin(), text.end()}});
             };
             try {
-                call(params, from, [answer, done](const json& result) {
+                call(params, caller, [answer, done](const json& result) {
                     *answer = result;
                     done(result);
                 });
@@ -204,12 +207,12 @@ void recorder::record_control() {
 }
 
 void recorder::record_consoles() {
-    auto& consoles = of_.methods().consoles();
+    auto& consoles = board_.methods().consoles();
     for (const auto& [name, output] : consoles.all()) about_.consoles.push_back(name);
     consoles.on_typing([this](std::string_view module, std::string_view text, std::size_t taken) {
-        const auto at = std::ranges::find(about_.consoles, module);
+        const auto found = std::ranges::find(about_.consoles, module);
         events_.note({.type = kind::typed,
-                      .function = static_cast<std::uint32_t>(at - about_.consoles.begin()),
+                      .function = static_cast<std::uint32_t>(found - about_.consoles.begin()),
                       .size = taken,
                       .bytes = {text.begin(), text.end()}});
     });

@@ -26,7 +26,7 @@ struct run_choices {
 class recorder {
 public:
     /// Creates `folder`, or uses an empty one. Throws recording_error.
-    recorder(platform& of, const platform_options& built_with, const run_choices& runs_with,
+    recorder(platform& board, const platform_options& built_with, const run_choices& runs_with,
              std::filesystem::path folder);
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
@@ -44,7 +44,7 @@ private:
     void record_control();
     void record_consoles();
 
-    platform& of_;
+    platform& board_;
     const std::filesystem::path folder_;
     manifest about_;
     event_recorder events_;
@@ -53,7 +53,7 @@ private:
 };
 
 /// The recorder of a command with --record DIR; nothing when DIR is empty.
-std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
+std::unique_ptr<recorder> recorder_for(platform& board, const platform_options& built_with,
                                        const run_choices& runs_with,
                                        const std::filesystem::path& folder);
 /// Reason to refuse --record with --gdb.

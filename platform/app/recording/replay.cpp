@@ -110,14 +110,14 @@ platform_options options_of(const manifest& about, const fs::path& folder,
             .prepare = stay_inside};
 }
 
-replay::replay(platform& on, const manifest& about, const survey& content, log_reader log,
+replay::replay(platform& board, const manifest& about, const survey& content, log_reader log,
                bool debugged)
-    : on_(on),
+    : board_(board),
       about_(about),
       survey_(content),
-      events_(about, std::move(log), on.about().digest == about.digest),
+      events_(about, std::move(log), board.about().digest == about.digest),
       debugged_(debugged) {
-    for (const auto& f : on.functions()) {
+    for (const auto& f : board.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
         functions_.push_back(std::make_unique<replayed_function>(events_, number, f.name, *f.port));
     }
@@ -127,7 +127,7 @@ replay::replay(platform& on, const manifest& about, const survey& content, log_r
 }
 
 replay::outcome replay::run() {
-    if (debugged_) on_.loop().pause("--gdb");
+    if (debugged_) board_.loop().pause("--gdb");
     if (debugged_ && !wait_until_resumed()) return {events_.found(), repeated_, interrupted_};
     bool ended = false;
     while (const auto e = events_.next()) {
@@ -150,16 +150,16 @@ replay::outcome replay::run() {
 bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     const auto target = sc_time::from_value(time);
     while (target > sc_core::sc_time_stamp()) {
-        const auto how = on_.loop().run(
+        const auto reason = board_.loop().run(
             {.waiter = "the recording", .condition_text = "its next event", .until = target});
-        interrupted_ = how.cause == stop_reason::kind::quit;
+        interrupted_ = reason.cause == stop_reason::kind::quit;
         if (interrupted_ || !resume()) return false;
     }
     // Another platform has other delta cycle counts: only the distance between two events of the
     // same time is comparable.
     if (!events_.same() && time != last_time_) delta_shift_ = sc_core::sc_delta_count() - deltas;
     last_time_ = time;
-    while (sc_core::sc_delta_count() - delta_shift_ < deltas && on_.loop().delta())
+    while (sc_core::sc_delta_count() - delta_shift_ < deltas && board_.loop().delta())
         if (!resume()) return false;
     if (const auto shift = sc_core::sc_delta_count() - deltas; shift != delta_shift_) {
         if (events_.same() && !debugged_)
@@ -174,13 +174,13 @@ bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
 /// breakpoint, after which a recorded client resumed the platform. False when the platform was
 /// ended.
 bool replay::resume() {
-    if (on_.loop().attached() != 0) return wait_until_resumed();
-    on_.loop().resume();
+    if (board_.loop().attached() != 0) return wait_until_resumed();
+    board_.loop().resume();
     return true;
 }
 
 bool replay::wait_until_resumed() {
-    auto& loop = on_.loop();
+    auto& loop = board_.loop();
     if (!loop.paused()) return true;
     run_loop::goal resumed{"the recording", "a debugger to continue the platform"};
     resumed.condition = [&loop] { return !loop.paused(); };
@@ -213,7 +213,7 @@ void replay::call_control(const event& e) {
     const auto method = call["method"].get<std::string>();
     json answer;
     try {
-        answer = on_.methods().call(method, call["params"]);
+        answer = board_.methods().call(method, call["params"]);
     } catch (const rpc::error& refused) {
         answer = {{"error", refused.what()}};
     }
@@ -226,7 +226,7 @@ void replay::call_control(const event& e) {
 
 void replay::type(const event& e) {
     const auto& name = about_.consoles[e.function];
-    auto& consoles = on_.methods().consoles();
+    auto& consoles = board_.methods().consoles();
     if (!consoles.find(name)) return events_.differs(fmt::format("there is no console {}", name));
     if (consoles.type(name, e.text()) != e.size)
         events_.differs(fmt::format("{} took another number of typed characters", name));

@@ -30,7 +30,7 @@ public:
 
     /// Precondition: `content` is the survey of `log`. `debugged`: a debugger may stop the
     /// platform, which adds delta cycles; they are not compared then.
-    replay(platform& on, const manifest& about, const survey& content, log_reader log,
+    replay(platform& board, const manifest& about, const survey& content, log_reader log,
            bool debugged);
     replay(const replay&) = delete;
     replay& operator=(const replay&) = delete;
@@ -50,7 +50,7 @@ private:
     void type(const event& e);
     void finish();
 
-    platform& on_;
+    platform& board_;
     const manifest& about_;
     const survey survey_;
     event_matcher events_;

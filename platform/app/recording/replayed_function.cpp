@@ -31,10 +31,10 @@ std::string shown(std::span<const std::uint8_t> bytes) {
 std::pair<std::string, std::string> shown_where_they_differ(std::span<const std::uint8_t> a,
                                                             std::span<const std::uint8_t> b) {
     if (a.size() != b.size()) return {shown(a), shown(b)};
-    const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-    const auto from = at / 16 * 16;
-    const auto prefix = from == 0 ? std::string() : fmt::format("+{:#x}: ", from);
-    return {prefix + shown(a.subspan(from)), prefix + shown(b.subspan(from))};
+    const auto difference = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+    const auto first = difference / 16 * 16;
+    const auto prefix = first == 0 ? std::string() : fmt::format("+{:#x}: ", first);
+    return {prefix + shown(a.subspan(first)), prefix + shown(b.subspan(first))};
 }
 
 std::string place(const event& e) {
@@ -58,28 +58,28 @@ std::string place(const event& e) {
 class replayed_function::memory {
 public:
     explicit memory(std::uint64_t size) : size_(size) {
-        at_ = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at_ == MAP_FAILED)
+        base_ = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base_ == MAP_FAILED)
             throw recording_error(fmt::format(
                 "the recorded host shares {:#x} bytes of memory, more than can be reserved here",
                 size));
     }
-    ~memory() { munmap(at_, size_); }
+    ~memory() { munmap(base_, size_); }
     memory(const memory&) = delete;
     memory& operator=(const memory&) = delete;
 
     std::uint64_t size() const { return size_; }
-    std::uint8_t* bytes() const { return static_cast<std::uint8_t*>(at_); }
+    std::uint8_t* bytes() const { return static_cast<std::uint8_t*>(base_); }
 
 private:
     std::uint64_t size_;
-    void* at_;
+    void* base_;
 };
 
-replayed_function::replayed_function(event_matcher& by, std::uint32_t number, std::string name,
+replayed_function::replayed_function(event_matcher& events, std::uint32_t number, std::string name,
                                      function_port& function)
-    : by_(by), number_(number), name_(std::move(name)), function_(function) {
+    : events_(events), number_(number), name_(std::move(name)), function_(function) {
     function_.watch_host_memory(this);
 }
 
@@ -97,7 +97,7 @@ void replayed_function::repeat(const event& e) {
     switch (e.type) {
     case kind::inspect_bar:
         if (function_.bar(e.index).size != e.size)
-            by_.differs(fmt::format("{}: BAR{} has another size", name_, e.index));
+            events_.differs(fmt::format("{}: BAR{} has another size", name_, e.index));
         break;
     case kind::config_read:
         read_config(e);
@@ -144,16 +144,16 @@ void replayed_function::repeat(const event& e) {
 
 void replayed_function::compare(const event& e, bool flag) {
     if (flag != e.flag)
-        by_.differs(fmt::format("{}: {}: recorded as {}, now {}", name_, place(e),
-                                e.flag ? "done" : "refused", flag ? "done" : "refused"));
+        events_.differs(fmt::format("{}: {}: recorded as {}, now {}", name_, place(e),
+                                    e.flag ? "done" : "refused", flag ? "done" : "refused"));
 }
 
 void replayed_function::compare(const event& e, std::span<const std::uint8_t> bytes) {
     if (std::ranges::equal(e.bytes, bytes)) return;
     const bool digest = e.size > max_kept && e.bytes.size() == 8;
     const auto [was, is] = shown_where_they_differ(e.bytes, bytes);
-    by_.differs(fmt::format("{}: {}: recorded {}{}, now {}", name_, place(e),
-                            digest ? "digest " : "", was, is));
+    events_.differs(fmt::format("{}: {}: recorded {}{}, now {}", name_, place(e),
+                                digest ? "digest " : "", was, is));
 }
 
 void replayed_function::read_config(const event& e) {
@@ -171,9 +171,9 @@ void replayed_function::access_bar(const event& e) {
     } else {
         compare(e, function_.bar_write(e.index, e.address, e.bytes, delay));
     }
-    if (by_.same() && delay.value() != e.delay)
-        by_.differs(fmt::format("{}: {}: recorded as taking {} ps, now {} ps", name_, place(e),
-                                e.delay, delay.value()));
+    if (events_.same() && delay.value() != e.delay)
+        events_.differs(fmt::format("{}: {}: recorded as taking {} ps, now {} ps", name_, place(e),
+                                    e.delay, delay.value()));
 }
 
 void replayed_function::map(const event& e) {
@@ -196,21 +196,21 @@ void replayed_function::unmap(const event& e) {
 void replayed_function::set_vector(const event& e) {
     if (!e.flag) return function_.on_interrupt(e.index, {});
     function_.on_interrupt(e.index, [this, vector = e.index] {
-        by_.expect({.type = kind::raised, .function = number_, .index = vector});
+        events_.expect({.type = kind::raised, .function = number_, .index = vector});
     });
 }
 
 void replayed_function::answer_question(const event& e) {
     const auto asked = questions_.extract(e.index);
     if (asked.empty())
-        return by_.differs(fmt::format("{}: question {} was not asked", name_, e.index));
+        return events_.differs(fmt::format("{}: question {} was not asked", name_, e.index));
     asked.mapped()(e.bytes);
 }
 
 // --- Accesses of the function
 
 void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
-    const auto was = by_.expect(
+    const auto was = events_.expect(
         {.type = kind::has_read, .function = number_, .address = address, .size = bytes.size()});
     if (!was) return;  // nothing was recorded: the memory keeps its content
     std::ranges::copy(was->bytes, bytes.begin());
@@ -218,21 +218,21 @@ void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> 
 }
 
 void replayed_function::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
-    const auto was = by_.expect(
+    const auto was = events_.expect(
         {.type = kind::has_written, .function = number_, .address = address, .size = bytes.size()});
     if (was) compare(*was, kept(bytes));
 }
 
 bool replayed_function::read(std::uint64_t iova, std::uint32_t size, answer answered) {
-    const auto was =
-        by_.expect({.type = kind::question, .function = number_, .address = iova, .size = size});
+    const auto was = events_.expect(
+        {.type = kind::question, .function = number_, .address = iova, .size = size});
     if (!was || !was->flag) return false;
     questions_[was->index] = std::move(answered);
     return true;
 }
 
 bool replayed_function::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
-    const auto was = by_.expect(
+    const auto was = events_.expect(
         {.type = kind::post, .function = number_, .address = iova, .size = bytes.size()});
     if (was) compare(*was, kept(bytes));
     return was ? was->flag : true;

@@ -15,7 +15,7 @@ namespace trn::recording {
 /// function reads; elsewhere it is zero.
 class replayed_function final : private traffic_watcher, private host_messages {
 public:
-    replayed_function(event_matcher& by, std::uint32_t number, std::string name,
+    replayed_function(event_matcher& events, std::uint32_t number, std::string name,
                       function_port& function);
     ~replayed_function() override;
 
@@ -42,7 +42,7 @@ private:
     void compare(const event& e, std::span<const std::uint8_t> bytes);
     void remember(std::uint64_t address, std::span<const std::uint8_t> bytes);
 
-    event_matcher& by_;
+    event_matcher& events_;
     const std::uint32_t number_;
     const std::string name_;
     function_port& function_;

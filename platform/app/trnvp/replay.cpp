@@ -54,38 +54,40 @@ struct replay_options {
 };
 
 /// The result of a replay in words: no differences, or their number.
-std::string verdict(const recording::replay::outcome& how) {
-    if (how.interrupted) return "interrupted";
-    if (how.differences == 0) return "as recorded";
-    return fmt::format("{} difference{}", how.differences, how.differences == 1 ? "" : "s");
+std::string verdict(const recording::replay::outcome& result) {
+    if (result.interrupted) return "interrupted";
+    if (result.differences == 0) return "as recorded";
+    return fmt::format("{} difference{}", result.differences, result.differences == 1 ? "" : "s");
 }
 
-void print(const recording::replay::outcome& how, const recording::survey& content, bool same,
+void print(const recording::replay::outcome& result, const recording::survey& content, bool same,
            double wall) {
-    for (const auto& [time, text] : how.first)
+    for (const auto& [time, text] : result.first)
         print_to(stdout, "{:>14}  {}\n", to_text(sc_core::sc_time::from_value(time)), text);
-    if (how.differences > how.first.size())
-        print_to(stdout, "{:>14}  and {} more\n", "", how.differences - how.first.size());
+    if (result.differences > result.first.size())
+        print_to(stdout, "{:>14}  and {} more\n", "", result.differences - result.first.size());
     if (!content.complete)
         print_to(stdout,
                  "the recording has no end: its platform was killed, or is still running\n");
     if (!same) print_to(stdout, "the platform differs from the recorded one\n");
     print_to(stdout, "trnvp: {}: {} events repeated, {} compared, {} simulated, {:.2f} s\n",
-             verdict(how), how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
+             verdict(result), result.repeated, result.compared, to_text(sc_core::sc_time_stamp()),
+             wall);
 }
 
-void print_json(const recording::replay::outcome& how, const recording::survey& content, bool same,
-                bool good, const json& misuse, double wall) {
+void print_json(const recording::replay::outcome& result, const recording::survey& content,
+                bool same, bool good, const json& misuse, double wall) {
     json first = json::array();
-    for (const auto& [time, text] : how.first) first.push_back({{"time_ps", time}, {"text", text}});
+    for (const auto& [time, text] : result.first)
+        first.push_back({{"time_ps", time}, {"text", text}});
     const json line{{"event", "replayed"},
                     {"good", good},
                     {"same_platform", same},
                     {"complete", content.complete},
-                    {"interrupted", how.interrupted},
-                    {"repeated", how.repeated},
-                    {"compared", how.compared},
-                    {"differences", how.differences},
+                    {"interrupted", result.interrupted},
+                    {"repeated", result.repeated},
+                    {"compared", result.compared},
+                    {"differences", result.differences},
                     {"first", first},
                     {"misuse", misuse},
                     {"time_ps", sc_core::sc_time_stamp().value()},
@@ -93,8 +95,8 @@ void print_json(const recording::replay::outcome& how, const recording::survey& 
     print_raw(stdout, config::to_ascii(line) + "\n");
 }
 
-void show_consoles(platform& on) {
-    on.methods().consoles().listen(
+void show_consoles(platform& board) {
+    board.methods().consoles().listen(
         [](std::string_view, std::string_view text) { console_writer::print(text); });
 }
 
@@ -102,9 +104,9 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
     namespace fs = std::filesystem;
     std::vector<fs::path> all;
     std::error_code unreadable;
-    for (fs::recursive_directory_iterator at(folder, unreadable), end; !unreadable && at != end;
-         at.increment(unreadable))
-        all.push_back(at->path());
+    for (fs::recursive_directory_iterator file(folder, unreadable), end; !unreadable && file != end;
+         file.increment(unreadable))
+        all.push_back(file->path());
     return all;
 }
 
@@ -126,7 +128,7 @@ int run(const replay_options& chosen) {
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);
     recording::log_reader first_reading(folder);
-    const auto content = recording::look_over(first_reading, about);
+    const auto content = recording::read_survey(first_reading, about);
     if (content.last_time > max_time)
         throw recording::recording_error(
             fmt::format("the recording ends at {} of simulated time, and this replay at {}: give "
@@ -142,33 +144,34 @@ int run(const replay_options& chosen) {
     build.vcd = chosen.vcd;
     build.vcd_signals = chosen.vcd_signals;
     build.misuse.add(chosen.misuse);
-    platform on(kinds(), build);
-    standard_streams streams(on.loop().io());
-    boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
-    signals.async_wait([&on](auto error, int) {
-        if (!error) on.loop().quit("interrupted");
+    platform board(kinds(), build);
+    standard_streams streams(board.loop().io());
+    boost::asio::signal_set signals(board.loop().io(), SIGINT, SIGTERM);
+    signals.async_wait([&board](auto error, int) {
+        if (!error) board.loop().quit("interrupted");
     });
-    endpoints ways_in(on);
+    endpoints ways_in(board);
     if (!chosen.gdb.empty()) ways_in.open_gdb(chosen.gdb);
     for (const auto& entrance : ways_in.all())
         print_to(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
-    if (chosen.uart == "stdout") show_consoles(on);
+    if (chosen.uart == "stdout") show_consoles(board);
 
-    recording::replay again(on, about, content, recording::log_reader(folder), !chosen.gdb.empty());
-    const auto how = again.run();
+    recording::replay again(board, about, content, recording::log_reader(folder),
+                            !chosen.gdb.empty());
+    const auto result = again.run();
     const bool tolerant = !again.same() && !chosen.strict;
-    const auto lost = on.finish_records();
-    const bool good =
-        lost.empty() && !how.interrupted && !misuse::failed() && (how.differences == 0 || tolerant);
+    const auto lost = board.finish_records();
+    const bool good = lost.empty() && !result.interrupted && !misuse::failed() &&
+                      (result.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
-        print_json(how, content, again.same(), good, misuse::to_json(on.chips()), wall);
+        print_json(result, content, again.same(), good, misuse::to_json(board.chips()), wall);
     else
-        print(how, content, again.same(), wall);
-    if (!chosen.json) print_misuse(on.chips());
-    if (!how.interrupted) signals.clear();
+        print(result, content, again.same(), wall);
+    if (!chosen.json) print_misuse(board.chips());
+    if (!result.interrupted) signals.clear();
     const auto unread =
-        streams.finish(how.interrupted ? std::optional(standard_streams::grace) : std::nullopt);
+        streams.finish(result.interrupted ? std::optional(standard_streams::grace) : std::nullopt);
     if (!unread.empty()) print_to(stderr, "trnvp: {}\n", unread);
     return good && unread.empty() ? 0 : 1;
 }

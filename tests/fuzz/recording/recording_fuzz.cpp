@@ -44,7 +44,7 @@ std::vector<std::uint8_t> tail() {
 void read(const std::string& log, std::vector<std::uint8_t> tail, const manifest& about) {
     try {
         log_reader reader(std::make_unique<std::istringstream>(log), std::move(tail));
-        const auto found = look_over(reader, about);
+        const auto found = read_survey(reader, about);
         // The number of bytes decoded is bounded by the size of the log.
         if (found.bytes_read > log.size() * 20'000 + 1024) std::abort();
     } catch (const recording_error&) {

@@ -191,7 +191,7 @@ TEST_F(RecordingLog, IsCheckedBeforeAReplay) {
         for (const auto& e : events) log.write(e);
         log.finish();
         log_reader reader(folder);
-        return look_over(reader, test::sample_manifest());
+        return read_survey(reader, test::sample_manifest());
     };
     const auto found = look(test::sample_events());
     EXPECT_TRUE(found.complete);

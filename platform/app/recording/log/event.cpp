@@ -37,31 +37,33 @@ constexpr std::array names{
     std::pair{kind::raised, "interrupt"},
 };
 
-void put_number(std::vector<std::uint8_t>& to, std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::uint8_t>(value | 0x80));
-    to.push_back(static_cast<std::uint8_t>(value));
+void put_number(std::vector<std::uint8_t>& out, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::uint8_t>(value | 0x80));
+    out.push_back(static_cast<std::uint8_t>(value));
 }
 
-/// Reads a number in LEB128, which must have its shortest form. Nothing when `from` ends inside it.
-std::optional<std::uint64_t> take_number(std::span<const std::uint8_t>& from) {
+/// Reads a number in LEB128, which must have its shortest form. Nothing when `input` ends inside
+/// it.
+std::optional<std::uint64_t> take_number(std::span<const std::uint8_t>& input) {
     std::uint64_t value = 0;
-    for (unsigned i = 0; i < from.size(); ++i) {
-        const std::uint64_t part = from[i] & 0x7f;
-        const bool too_large = i == 9 && from[i] > 1;
-        if (too_large || (i > 0 && from[i] == 0))
+    for (unsigned i = 0; i < input.size(); ++i) {
+        const std::uint64_t part = input[i] & 0x7f;
+        const bool too_large = i == 9 && input[i] > 1;
+        if (too_large || (i > 0 && input[i] == 0))
             throw recording_error("the recording is damaged: a number is malformed");
         value |= part << 7 * i;
-        if ((from[i] & 0x80) == 0) {
-            from = from.subspan(i + 1);
+        if ((input[i] & 0x80) == 0) {
+            input = input.subspan(i + 1);
             return value;
         }
     }
     return std::nullopt;
 }
 
-std::uint64_t later(std::uint64_t from, std::uint64_t by) {
-    if (from + by < from) throw recording_error("the recording is damaged: its time wraps around");
-    return from + by;
+std::uint64_t later(std::uint64_t start, std::uint64_t distance) {
+    if (start + distance < start)
+        throw recording_error("the recording is damaged: its time wraps around");
+    return start + distance;
 }
 
 std::uint32_t narrow(std::uint64_t value) {
@@ -88,37 +90,37 @@ std::string_view to_string(kind type) {
 std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes) {
     if (bytes.size() <= max_kept) return {bytes.begin(), bytes.end()};
     std::uint64_t digest = 0xcbf2'9ce4'8422'2325;  // FNV-1a over 8 bytes at a time
-    std::size_t at = 0;
-    for (; at + 8 <= bytes.size(); at += 8) {
+    std::size_t offset = 0;
+    for (; offset + 8 <= bytes.size(); offset += 8) {
         std::uint64_t word = 0;
-        for (unsigned i = 0; i < 8; ++i) word |= std::uint64_t{bytes[at + i]} << 8 * i;
+        for (unsigned i = 0; i < 8; ++i) word |= std::uint64_t{bytes[offset + i]} << 8 * i;
         digest = (digest ^ word) * 0x100'0000'01b3;
         digest ^= digest >> 32;
     }
-    for (; at < bytes.size(); ++at) digest = (digest ^ bytes[at]) * 0x100'0000'01b3;
+    for (; offset < bytes.size(); ++offset) digest = (digest ^ bytes[offset]) * 0x100'0000'01b3;
     std::vector<std::uint8_t> out(8);
     for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(digest >> 8 * i);
     return out;
 }
 
-void encoder::encode(const event& e, std::vector<std::uint8_t>& to) {
-    encode_head(e, e.bytes.size(), to);
-    to.insert(to.end(), e.bytes.begin(), e.bytes.end());
+void encoder::encode(const event& e, std::vector<std::uint8_t>& out) {
+    encode_head(e, e.bytes.size(), out);
+    out.insert(out.end(), e.bytes.begin(), e.bytes.end());
 }
 
-void encoder::encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& to) {
-    to.push_back(static_cast<std::uint8_t>(e.type));
-    to.push_back(e.flag ? 1 : 0);
+void encoder::encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& out) {
+    out.push_back(static_cast<std::uint8_t>(e.type));
+    out.push_back(e.flag ? 1 : 0);
     for (const std::uint64_t number :
          {std::uint64_t{e.function}, std::uint64_t{e.index}, e.time - time_, e.deltas - deltas_,
           e.address, e.size, e.delay, std::uint64_t{size}})
-        put_number(to, number);
+        put_number(out, number);
     time_ = e.time;
     deltas_ = e.deltas;
 }
 
-std::optional<event> decoder::decode(std::span<const std::uint8_t>& from) {
-    auto rest = from;
+std::optional<event> decoder::decode(std::span<const std::uint8_t>& input) {
+    auto rest = input;
     if (rest.size() < 2) return std::nullopt;
     const auto type = static_cast<kind>(rest[0]);
     if (to_string(type).empty() || rest[1] > 1)
@@ -145,7 +147,7 @@ std::optional<event> decoder::decode(std::span<const std::uint8_t>& from) {
     e.size = size;
     e.delay = delay;
     e.bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length));
-    from = rest.subspan(length);
+    input = rest.subspan(length);
     return e;
 }
 

@@ -95,18 +95,18 @@ constexpr std::uint32_t readable = 1, writable = 2, has_bytes = 4;
 /// order.
 class encoder {
 public:
-    void encode(const event& e, std::vector<std::uint8_t>& to);
+    void encode(const event& e, std::vector<std::uint8_t>& out);
     /// The same without the event's bytes, of which there are `size`, and which must follow.
-    void encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& to);
+    void encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& out);
 
 private:
     std::uint64_t time_ = 0, deltas_ = 0;
 };
 class decoder {
 public:
-    /// Decodes and removes the first event of `from`; nothing when `from` ends inside the event.
+    /// Decodes and removes the first event of `input`; nothing when `input` ends inside the event.
     /// Throws recording_error for data that no encoder writes.
-    std::optional<event> decode(std::span<const std::uint8_t>& from);
+    std::optional<event> decode(std::span<const std::uint8_t>& input);
 
 private:
     std::uint64_t time_ = 0, deltas_ = 0;

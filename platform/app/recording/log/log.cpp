@@ -28,9 +28,9 @@ constexpr std::uint64_t tail_magic = 0x316c'6961'7472'6e74;  // "tnrtail1"
 // A frame holds at least one event, so it may be longer than frame_size.
 constexpr std::size_t largest_frame = event::largest + 128;
 
-[[noreturn]] void damaged(unsigned frame, std::uint64_t at, std::string_view how) {
+[[noreturn]] void damaged(unsigned frame, std::uint64_t offset, std::string_view why) {
     throw recording_error(
-        fmt::format("{}: frame {}, at byte {}, is damaged: {}", events_file, frame, at, how));
+        fmt::format("{}: frame {}, at byte {}, is damaged: {}", events_file, frame, offset, why));
 }
 
 /// Opens a file of the recording; folders and pipes are refused.
@@ -38,21 +38,21 @@ std::unique_ptr<std::ifstream> open_to_read(const fs::path& file) {
     std::error_code unreadable;
     if (!fs::is_regular_file(file, unreadable))
         throw recording_error(fmt::format("cannot read {}: not a regular file", file.string()));
-    auto in = std::make_unique<std::ifstream>(file, std::ios::binary);
-    if (!*in)
+    auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
+    if (!*stream)
         throw recording_error(
             fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
-    return in;
+    return stream;
 }
 
 /// Nothing when the file does not exist.
-std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
+std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t max_size) {
     std::error_code unreadable;
     if (!fs::is_regular_file(file, unreadable)) return {};
-    std::ifstream in(file, std::ios::binary);
-    std::vector<std::uint8_t> bytes(in ? most : 0);
-    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    std::ifstream stream(file, std::ios::binary);
+    std::vector<std::uint8_t> bytes(stream ? max_size : 0);
+    stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(stream.gcount()));
     return bytes;
 }
 
@@ -78,15 +78,15 @@ log_writer::log_writer(const fs::path& folder)
     const fs::path path = folder / tail_file;
     const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
     int error = file < 0 ? errno : posix_fallocate(file, 0, sizeof(tail));
-    void* at = MAP_FAILED;
+    void* memory = MAP_FAILED;
     // Allocates the blocks now: a full disk must not cause a bus error later.
     if (error == 0) {
-        at = mmap(nullptr, sizeof(tail), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (at == MAP_FAILED) error = errno;
+        memory = mmap(nullptr, sizeof(tail), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (memory == MAP_FAILED) error = errno;
     }
     if (file >= 0) close(file);
     if (error != 0) cannot_write(path.string(), error);
-    tail_ = static_cast<tail*>(at);
+    tail_ = static_cast<tail*>(memory);
     tail_->magic = tail_magic;
 }
 
@@ -96,19 +96,19 @@ log_writer::~log_writer() {
 
 void log_writer::write(const event& e, std::span<const std::uint8_t> bytes) {
     assert(bytes.size() <= event::largest);
-    one_.clear();
-    encoder_.encode_head(e, bytes.size(), one_);
-    const auto size = one_.size() + bytes.size();
+    encoded_.clear();
+    encoder_.encode_head(e, bytes.size(), encoded_);
+    const auto size = encoded_.size() + bytes.size();
     if (tail_->length + size > frame_size) flush_tail();
     if (size > frame_size) {
-        one_.insert(one_.end(), bytes.begin(), bytes.end());
-        write_frame(one_);
+        encoded_.insert(encoded_.end(), bytes.begin(), bytes.end());
+        write_frame(encoded_);
         tail_->continues = written_;
         return;
     }
-    auto* const at = tail_->events + tail_->length;
-    std::ranges::copy(one_, at);
-    std::ranges::copy(bytes, at + one_.size());
+    auto* const destination = tail_->events + tail_->length;
+    std::ranges::copy(encoded_, destination);
+    std::ranges::copy(bytes, destination + encoded_.size());
     tail_->length.store(tail_->length + size, std::memory_order_release);
 }
 
@@ -161,7 +161,7 @@ log_reader::log_reader(const fs::path& folder)
                  bytes_of(folder / tail_file, 2 * log_writer::frame_size)) {}
 
 log_reader::log_reader(std::unique_ptr<std::istream> log, std::vector<std::uint8_t> tail)
-    : in_(std::move(log)),
+    : stream_(std::move(log)),
       tail_(std::move(tail)),
       decompressor_(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
 
@@ -176,32 +176,32 @@ std::optional<event> log_reader::next() {
 /// Reads until `input_` has the whole next frame, or the log ends.
 void log_reader::fill() {
     const std::size_t wanted = ZSTD_compressBound(largest_frame);
-    if (input_.size() - used_ >= wanted || !*in_) return;
+    if (input_.size() - used_ >= wanted || !*stream_) return;
     input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(used_));
     used_ = 0;
     const std::size_t had = input_.size();
     input_.resize(wanted + log_writer::frame_size);
-    in_->read(reinterpret_cast<char*>(input_.data() + had),
-              static_cast<std::streamsize>(input_.size() - had));
-    input_.resize(had + static_cast<std::size_t>(in_->gcount()));
-    if (in_->bad()) damaged(frames_, consumed_, "it cannot be read");
+    stream_->read(reinterpret_cast<char*>(input_.data() + had),
+                  static_cast<std::streamsize>(input_.size() - had));
+    input_.resize(had + static_cast<std::size_t>(stream_->gcount()));
+    if (stream_->bad()) damaged(frames_, consumed_, "it cannot be read");
 }
 
 bool log_reader::next_frame() {
     fill();
-    const auto* at = input_.data() + used_;
+    const auto* frame = input_.data() + used_;
     const std::size_t there = input_.size() - used_;
     if (there == 0) return false;
-    const auto size = ZSTD_getFrameContentSize(at, there);
+    const auto size = ZSTD_getFrameContentSize(frame, there);
     constexpr std::array<std::uint8_t, 4> magic{0x28, 0xb5, 0x2f, 0xfd};
     // RFC 8878: no frame header is longer than 18 bytes.
     const bool cut =
-        there < 18 && std::memcmp(at, magic.data(), std::min<std::size_t>(there, 4)) == 0;
+        there < 18 && std::memcmp(frame, magic.data(), std::min<std::size_t>(there, 4)) == 0;
     if (size == ZSTD_CONTENTSIZE_ERROR && cut) return false;
     if (size == ZSTD_CONTENTSIZE_ERROR) damaged(frames_, consumed_, "not a zstd frame");
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size > largest_frame)
         damaged(frames_, consumed_, "no recording has frames of this size");
-    const std::size_t compressed = ZSTD_findFrameCompressedSize(at, there);
+    const std::size_t compressed = ZSTD_findFrameCompressedSize(frame, there);
     if (ZSTD_isError(compressed)) {
         if (ZSTD_getErrorCode(compressed) == ZSTD_error_srcSize_wrong)
             return false;  // a crash has cut off the frame
@@ -209,7 +209,7 @@ bool log_reader::next_frame() {
     }
     frame_.resize(size);
     const std::size_t done =
-        ZSTD_decompressDCtx(decompressor_.get(), frame_.data(), frame_.size(), at, compressed);
+        ZSTD_decompressDCtx(decompressor_.get(), frame_.data(), frame_.size(), frame, compressed);
     if (ZSTD_isError(done)) damaged(frames_, consumed_, ZSTD_getErrorName(done));
     frame_.resize(done);
     left_ = frame_;

@@ -53,7 +53,7 @@ private:
     std::uint64_t written_ = 0;  // bytes in out_
     tail* tail_ = nullptr;       // mapped
     encoder encoder_;
-    std::vector<std::uint8_t> one_, frame_;
+    std::vector<std::uint8_t> encoded_, frame_;
     unsigned stored_ = 0;  // number of next frames that are not compressed
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
 };
@@ -74,7 +74,7 @@ private:
     bool take_tail();
     void fill();
 
-    std::unique_ptr<std::istream> in_;
+    std::unique_ptr<std::istream> stream_;
     std::vector<std::uint8_t> tail_;
     std::vector<std::uint8_t> input_;  // compressed bytes; unread from `used_` on
     std::size_t used_ = 0;

@@ -49,38 +49,39 @@ json parse(std::string_view text) {
 }
 
 /// The value of `key`. Throws recording_error unless it has the type `expected`.
-const json& field(const json& from, const char* key, bool (json::*is)() const noexcept,
+const json& field(const json& object, const char* key, bool (json::*is)() const noexcept,
                   std::string_view expected) {
-    const auto found = from.find(key);
-    if (found != from.end() && ((*found).*is)()) return *found;
+    const auto found = object.find(key);
+    if (found != object.end() && ((*found).*is)()) return *found;
     throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, expected));
 }
 
-std::string text(const json& from, const char* key) {
-    return field(from, key, &json::is_string, "a text");
+std::string text(const json& object, const char* key) {
+    return field(object, key, &json::is_string, "a text");
 }
 
-std::vector<std::string> texts(const json& from, const char* key) {
+std::vector<std::string> texts(const json& object, const char* key) {
     constexpr auto expected = "a list of texts";
     std::vector<std::string> all;
-    for (const auto& one : field(from, key, &json::is_array, expected)) {
-        if (!one.is_string())
+    for (const auto& item : field(object, key, &json::is_array, expected)) {
+        if (!item.is_string())
             throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, expected));
-        all.push_back(one);
+        all.push_back(item);
     }
     return all;
 }
 
-std::map<std::string, std::string> files(const json& from, const char* key) {
+std::map<std::string, std::string> files(const json& object, const char* key) {
     std::map<std::string, std::string> all;
-    for (const auto& [name, _] : field(from, key, &json::is_object, "a mapping of files").items())
-        all[name] = inside(text(from[key], name.c_str()));
+    for (const auto& [name, _] : field(object, key, &json::is_object, "a mapping of files").items())
+        all[name] = inside(text(object[key], name.c_str()));
     return all;
 }
 
 /// The value of `key`, one of these words.
-std::string word(const json& from, const char* key, std::initializer_list<std::string_view> known) {
-    auto value = text(from, key);
+std::string word(const json& object, const char* key,
+                 std::initializer_list<std::string_view> known) {
+    auto value = text(object, key);
     if (std::ranges::find(known, value) == known.end())
         throw recording_error(
             fmt::format("{}: '{}' must be {}", manifest_file, key, fmt::join(known, " or ")));
@@ -138,16 +139,16 @@ manifest parse_manifest(std::string_view bytes) {
 
 manifest read_manifest(const fs::path& folder) {
     std::error_code unreadable;
-    std::ifstream in;
+    std::ifstream file;
     if (fs::is_regular_file(folder / manifest_file, unreadable))
-        in.open(folder / manifest_file, std::ios::binary);
-    if (!in.is_open())
+        file.open(folder / manifest_file, std::ios::binary);
+    if (!file.is_open())
         throw recording_error(
             fmt::format("{} is not a recording: {} is missing", folder.string(), manifest_file));
-    constexpr std::size_t most = 16 << 20;
-    std::string text(most, '\0');
-    in.read(text.data(), most);
-    text.resize(static_cast<std::size_t>(in.gcount()));
+    constexpr std::size_t max_size = 16 << 20;
+    std::string text(max_size, '\0');
+    file.read(text.data(), max_size);
+    text.resize(static_cast<std::size_t>(file.gcount()));
     return parse_manifest(text);
 }
 

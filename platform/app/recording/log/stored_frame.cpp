@@ -19,7 +19,7 @@ constexpr std::uint8_t descriptor = 0xa4;  // size of 4 bytes, single segment, c
 /// XXH64 with seed 0; its low half is the checksum of a frame.
 class xxh64 {
 public:
-    static std::uint64_t of(std::span<const std::uint8_t> bytes) {
+    static std::uint64_t digest(std::span<const std::uint8_t> bytes) {
         std::uint64_t hash = prime5;
         const std::uint64_t size = bytes.size();
         if (size >= stripe) {
@@ -54,9 +54,9 @@ private:
                                    prime3 = 0x1656'67b1'9e37'79f9, prime4 = 0x85eb'ca77'c2b2'ae63,
                                    prime5 = 0x27d4'eb2f'1656'67c5;
 
-    static std::uint64_t word(const std::uint8_t* from) {
+    static std::uint64_t word(const std::uint8_t* bytes) {
         std::uint64_t value = 0;
-        std::memcpy(&value, from, sizeof value);
+        std::memcpy(&value, bytes, sizeof value);
         return value;
     }
     static std::uint64_t round(std::uint64_t lane, std::uint64_t word) {
@@ -65,30 +65,30 @@ private:
 };
 
 template <std::size_t size>
-void put(std::ostream& to, std::uint64_t value) {
+void put(std::ostream& out, std::uint64_t value) {
     std::array<char, size> bytes;
     std::memcpy(bytes.data(), &value, size);
-    to.write(bytes.data(), size);
+    out.write(bytes.data(), size);
 }
 
 }  // namespace
 
-std::size_t write_stored_frame(std::ostream& to, std::span<const std::uint8_t> bytes) {
+std::size_t write_stored_frame(std::ostream& out, std::span<const std::uint8_t> bytes) {
     constexpr std::uint32_t magic = 0xfd2f'b528;
-    put<4>(to, magic);
-    put<1>(to, descriptor);
-    put<4>(to, bytes.size());
+    put<4>(out, magic);
+    put<1>(out, descriptor);
+    put<4>(out, bytes.size());
     std::size_t size = 4 + 1 + 4;
-    const auto checksum = xxh64::of(bytes);
+    const auto checksum = xxh64::digest(bytes);
     do {
         const auto block = bytes.first(std::min(bytes.size(), max_block));
         bytes = bytes.subspan(block.size());
-        put<3>(to, block.size() << 3 | (bytes.empty() ? 1 : 0));
-        to.write(reinterpret_cast<const char*>(block.data()),
-                 static_cast<std::streamsize>(block.size()));
+        put<3>(out, block.size() << 3 | (bytes.empty() ? 1 : 0));
+        out.write(reinterpret_cast<const char*>(block.data()),
+                  static_cast<std::streamsize>(block.size()));
         size += 3 + block.size();
     } while (!bytes.empty());
-    put<4>(to, checksum);
+    put<4>(out, checksum);
     return size + 4;
 }
 

@@ -58,7 +58,7 @@ void event_checker::check(const event& e) {
     ended_ = e.type == kind::end;
 }
 
-survey look_over(log_reader& log, const manifest& about) {
+survey read_survey(log_reader& log, const manifest& about) {
     survey all;
     event_checker checker(about);
     while (const auto e = log.next()) {

@@ -35,6 +35,6 @@ private:
 
 /// Reads and checks a whole log, so that a replay does not stop at an error in the middle. Throws
 /// recording_error for data that no recorder writes.
-survey look_over(log_reader& log, const manifest& about);
+survey read_survey(log_reader& log, const manifest& about);
 
 }  // namespace trn::recording
