@@ -41,7 +41,8 @@ public:
         const auto all = chips();
         const auto name = choose_chip(chip_, all, platform_.about().board);
         const auto number = std::ranges::find(all, name) - all.begin();
-        run_each({static_cast<std::size_t>(number)}, [&](std::size_t, device& on) { work(on); });
+        run_each({static_cast<std::size_t>(number)},
+                 [&](std::size_t, device& chip) { work(chip); });
     }
 
     std::vector<std::string> chips() override {
@@ -52,18 +53,18 @@ public:
         return known;
     }
 
-    void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
-        for (const auto chip : which) hosts_.attach(chip);
+    void run_each(const std::vector<std::size_t>& chips, const host_set::work& does) override {
+        for (const auto chip : chips) hosts_.attach(chip);
         wait_ready(std::chrono::minutes(1));
-        hosts_.start(which, does);
+        hosts_.start(chips, does);
         finish();
     }
 
     std::vector<host_set::card> cards() override { return hosts_.cards(); }
 
-    void run_each_card(const std::vector<std::size_t>& which,
+    void run_each_card(const std::vector<std::size_t>& cards,
                        const host_set::card_work& does) override {
-        hosts_.start_cards(which, does);
+        hosts_.start_cards(cards, does);
         finish();
     }
 
@@ -80,10 +81,10 @@ public:
         run_loop::goal goal{"trnctl", "the board to be ready"};
         goal.condition = ready_condition();
         goal.wall_limit = limit;
-        const auto how = platform_.loop().run(std::move(goal));
-        if (how.cause != stop_reason::kind::condition)
+        const auto reason = platform_.loop().run(std::move(goal));
+        if (reason.cause != stop_reason::kind::condition)
             throw std::runtime_error(
-                fmt::format("the board did not boot: {} {}", to_string(how.cause), how.text));
+                fmt::format("the board did not boot: {} {}", to_string(reason.cause), reason.text));
         ready_ = true;
     }
 
@@ -92,23 +93,23 @@ public:
         const auto end = std::chrono::steady_clock::now() + span;
         run_loop::goal goal{"trnctl", "the time between two lines"};
         goal.wall_limit = span;
-        auto how = platform_.loop().run(goal);
-        if (how.cause == stop_reason::kind::stalled) {  // an idle board must not end the wait
+        auto reason = platform_.loop().run(goal);
+        if (reason.cause == stop_reason::kind::stalled) {  // an idle board must not end the wait
             goal.background = true;
             goal.wall_limit = end - std::chrono::steady_clock::now();
-            how = platform_.loop().run(goal);
+            reason = platform_.loop().run(goal);
         }
         listener_ = nullptr;
-        return how.cause != stop_reason::kind::quit;
+        return reason.cause != stop_reason::kind::quit;
     }
 
 private:
     void finish() {
         run_loop::goal goal{"trnctl", "its command"};
         goal.condition = [&] { return hosts_.idle(); };
-        const auto how = platform_.loop().run(std::move(goal));
+        const auto reason = platform_.loop().run(std::move(goal));
         hosts_.rethrow();
-        if (!hosts_.idle()) throw std::runtime_error(how.text);
+        if (!hosts_.idle()) throw std::runtime_error(reason.text);
     }
 
     platform platform_;

@@ -20,20 +20,21 @@ namespace {
 using json = session::json;
 using names = std::vector<std::string>;
 
-names modules_with(session& where, const char* list) {
+names modules_with(session& platform, const char* list) {
     names all;
-    for (const auto& one : where.call("list", {{"what", list}})) {
-        const auto& modules = one.contains("modules") ? one["modules"] : json{one.at("module")};
+    for (const auto& entry : platform.call("list", {{"what", list}})) {
+        const auto& modules =
+            entry.contains("modules") ? entry["modules"] : json{entry.at("module")};
         for (const auto& module : modules) all.push_back(module.get<std::string>());
     }
     return all;
 }
 
 /// The fault's name, or the names of its arguments.
-names of_inject(session& where, const names& given) {
-    if (given.empty()) return modules_with(where, "faults");
+names of_inject(session& platform, const names& given) {
+    if (given.empty()) return modules_with(platform, "faults");
     names all;
-    for (const auto& group : where.call("list", {{"what", "faults"}})) {
+    for (const auto& group : platform.call("list", {{"what", "faults"}})) {
         const auto matches = [&](const json& module) {
             return matches_name(given[0], module.get<std::string>());
         };
@@ -48,19 +49,19 @@ names of_inject(session& where, const names& given) {
     return all;
 }
 
-names of_registers(session& where, const names& given) {
-    if (given.empty()) return modules_with(where, "registers");
+names of_registers(session& platform, const names& given) {
+    if (given.empty()) return modules_with(platform, "registers");
     names all;
     if (given.size() == 1)
-        for (const auto& one : where.call("registers", {{"module", given[0]}}))
-            all.push_back(one.at("name").get<std::string>());
+        for (const auto& entry : platform.call("registers", {{"module", given[0]}}))
+            all.push_back(entry.at("name").get<std::string>());
     return all;
 }
 
-names of_snapshots(session& where) {
+names of_snapshots(session& platform) {
     names all;
-    for (const auto& one : where.call("snapshots", json::object()))
-        all.push_back(one.at("name").get<std::string>());
+    for (const auto& entry : platform.call("snapshots", json::object()))
+        all.push_back(entry.at("name").get<std::string>());
     return all;
 }
 
@@ -69,15 +70,15 @@ names of_platform(const cli::unfinished_line& line) {
     if (connect == line.values.end() || line.commands.empty()) return {};
     session_options wanted;
     wanted.connect = connect->second;
-    const auto where = open_session(wanted);
+    const auto platform = open_session(wanted);
     const auto& command = line.commands[0];
-    if (command == "inject") return of_inject(*where, line.positionals);
-    if (command == "registers") return of_registers(*where, line.positionals);
-    if (command == "restore") return of_snapshots(*where);
+    if (command == "inject") return of_inject(*platform, line.positionals);
+    if (command == "registers") return of_registers(*platform, line.positionals);
+    if (command == "restore") return of_snapshots(*platform);
     return {};
 }
 
-/// What the last word of an unfinished command line can be.
+/// Completions of the last word of an unfinished command line.
 names completions(cli::command& app, std::string_view text) {
     const auto line = cli::read_unfinished(app, text);
     const auto& typed = line.typed;
@@ -89,8 +90,8 @@ names completions(cli::command& app, std::string_view text) {
         } catch (const std::exception&) {
             // No platform there: the command itself says so.
         }
-    std::erase_if(all, [&](const std::string& one) {
-        return !one.starts_with(typed) || (typed.empty() && one.starts_with('-'));
+    std::erase_if(all, [&](const std::string& word) {
+        return !word.starts_with(typed) || (typed.empty() && word.starts_with('-'));
     });
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());

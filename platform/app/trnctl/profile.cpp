@@ -35,13 +35,14 @@ fs::path tool() {
 
 }  // namespace
 
-void start_profile(session& where) {
-    where.call("trace", {{"command", "start"}});
+void start_profile(session& platform) {
+    platform.call("trace", {{"command", "start"}});
 }
 
-void write_profile(session& where, const session_options& target, const profile_options& options) {
+void write_profile(session& platform, const session_options& target,
+                   const profile_options& options) {
     std::vector<std::string> command{tool().string(), "profile", "--recorded", target.connect};
-    where.call("trace", {{"command", "stop"}});
+    platform.call("trace", {{"command", "stop"}});
     if (!target.token_file.empty())
         command.insert(command.end(), {"--token-file", target.token_file});
     if (!target.chip.empty()) command.insert(command.end(), {"--chip", target.chip});

@@ -16,10 +16,10 @@ struct profile_options {
 };
 
 /// Starts recording events of the platform. \throws control_error, std::runtime_error
-void start_profile(session& where);
+void start_profile(session& platform);
 /// Stops recording, and replaces this process by `trn-nki profile` of the same folder, which writes
 /// the profile. \throws user_error when it does not exist
-[[noreturn]] void write_profile(session& where, const session_options& target,
+[[noreturn]] void write_profile(session& platform, const session_options& target,
                                 const profile_options& options);
 
 }  // namespace trn

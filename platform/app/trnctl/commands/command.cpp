@@ -12,10 +12,10 @@
 
 namespace trn {
 
-session& invocation::running(session& where) const {
+session& invocation::running(session& platform) const {
     if (target.connect.empty())
         throw user_error("this command needs a running platform: --connect DIR");
-    return where;
+    return platform;
 }
 
 cli::command* add_command(cli::command& parent, invocation& line, const std::string& name,

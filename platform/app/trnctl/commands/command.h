@@ -21,7 +21,7 @@ struct invocation {
 
     /// For commands whose effect must last after this process. \throws user_error without a running
     /// platform
-    session& running(session& where) const;
+    session& running(session& platform) const;
 };
 
 /// Adds a command that chooses `work`. `parent` is the program, or the command that it belongs to.

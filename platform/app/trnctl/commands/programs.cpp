@@ -40,15 +40,15 @@ program_collective read_collective(const std::string& text) {
     }
 }
 
-void run(session& where, run_options& options, const output& out) {
+void run(session& platform, run_options& options, const output& out) {
     const auto& request = options.program.request;
     if (!request.collectives.empty()) {
         if (!request.all_chips) throw user_error("--collective needs --all-chips");
-        if (where.chips().size() < 2)
+        if (platform.chips().size() < 2)
             throw user_error("a collective needs two chips: a board such as trn3-sled");
         options.program.image = read_collective_firmware(options.image);
     }
-    run_program(where, options.program, out);
+    run_program(platform, options.program, out);
 }
 
 /// Adds NAME=TEXT options.
