@@ -83,10 +83,10 @@ bool write_signature(const exec_options& chosen, const elf_program& program, mem
         throw user_error(chosen.program + ": the signature is not in the RAM");
     growing_file out("--signature", chosen.signature);
     const unsigned line = chosen.signature_granularity;
-    for (std::uint64_t at = first; at < last; at += line) {
+    for (std::uint64_t address = first; address < last; address += line) {
         std::string text;
         for (unsigned i = line; i-- > 0;)
-            text += fmt::format("{:02x}", at + i < last ? ram.bytes().data()[at + i] : 0);
+            text += fmt::format("{:02x}", address + i < last ? ram.bytes().data()[address + i] : 0);
         out.put(text + "\n");
     }
     return out.finish().empty();
@@ -126,12 +126,13 @@ std::uint64_t ram_option(const std::string& text) {
 
 std::vector<std::uint8_t> device_tree_option(const std::string& path) {
     if (path.empty()) return {};
-    std::ifstream in(path, std::ios::binary);
+    std::ifstream input(path, std::ios::binary);
     std::vector<std::uint8_t> read(exec_machine::max_device_tree + 1);
-    if (!in.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(read.size())) &&
-        !in.eof())
+    if (!input.read(reinterpret_cast<char*>(read.data()),
+                    static_cast<std::streamsize>(read.size())) &&
+        !input.eof())
         throw user_error(fmt::format("--dtb: {}: {}", path, std::strerror(errno)));
-    read.resize(static_cast<std::size_t>(in.gcount()));
+    read.resize(static_cast<std::size_t>(input.gcount()));
     if (read.size() > exec_machine::max_device_tree)
         throw user_error(fmt::format("--dtb: {}: a device tree has at most {} bytes here", path,
                                      exec_machine::max_device_tree));
@@ -168,9 +169,9 @@ public:
         if (!chosen_.max_time.empty())
             goal.until = sc_core::sc_time::from_value(
                 option("--max-time", config::parse_time(chosen_.max_time)).value);
-        auto how = loop_.run(std::move(goal));
+        auto reason = loop_.run(std::move(goal));
         if (debugger) debugger->exited(machine_.exit_code().value_or(1));
-        return how;
+        return reason;
     }
 
     /// Waits until all output is read, unless the program was interrupted. Returns a sentence on
@@ -223,9 +224,9 @@ private:
 };
 
 /// The reason why a program stopped without an exit status.
-std::string reason(const stop_reason& how, const exec_machine& m) {
-    if (how.cause == stop_reason::kind::quit) return how.text;
-    if (how.cause == stop_reason::kind::time_limit) return "--max-time was reached";
+std::string reason(const stop_reason& stop, const exec_machine& m) {
+    if (stop.cause == stop_reason::kind::quit) return stop.text;
+    if (stop.cause == stop_reason::kind::time_limit) return "--max-time was reached";
     if (sc_core::sc_time_stamp() >= end_of_time())
         return "simulated time ends at " + to_text(end_of_time());
     const bool all_wait =
@@ -234,14 +235,14 @@ std::string reason(const stop_reason& how, const exec_machine& m) {
                     : "--max-instructions was reached";
 }
 
-void print_end(const std::string& program, const stop_reason& how, const exec_machine& m) {
+void print_end(const std::string& program, const stop_reason& stop, const exec_machine& m) {
     const auto place = [](riscv_hart& hart) {
         return fmt::format("pc {:#x}, {} instructions", hart.core().pc(), hart.core().ticks());
     };
     if (m.harts().size() == 1)
-        return print_to(stderr, "trnvp: {}: did not end: {} ({})\n", program, reason(how, m),
+        return print_to(stderr, "trnvp: {}: did not end: {} ({})\n", program, reason(stop, m),
                         place(*m.harts().front()));
-    print_to(stderr, "trnvp: {}: did not end: {}\n", program, reason(how, m));
+    print_to(stderr, "trnvp: {}: did not end: {}\n", program, reason(stop, m));
     for (const auto& hart : m.harts())
         print_to(stderr, "  hart {}: {}, {}\n", hart->settings().hart_id, hart->state(),
                  place(*hart));
@@ -252,14 +253,15 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
     std::vector<std::string_view> modules;
     for_each_module<sc_core::sc_module>(
         [&](const auto& object, auto&) { modules.push_back(object.name()); });
-    for (const auto& one : all)
-        if (std::ranges::none_of(modules, [&](auto name) { return misuse::is_at(one.at, name); }))
+    for (const auto& allowance : all)
+        if (std::ranges::none_of(modules,
+                                 [&](auto name) { return misuse::is_at(allowance.at, name); }))
             throw config_error(
                 diagnostic{.code = mistake::unknown_module,
-                           .file = one.place,
-                           .message = fmt::format("the machine has no module '{}'", one.at),
+                           .file = allowance.place,
+                           .message = fmt::format("the machine has no module '{}'", allowance.at),
                            .source_line = {},
-                           .suggestion = suggest(one.at, modules)});
+                           .suggestion = suggest(allowance.at, modules)});
 }
 
 int exec(const exec_options& chosen) try {
@@ -283,7 +285,7 @@ int exec(const exec_options& chosen) try {
     check_allowances(chosen.misuse.allowances);
     chosen.misuse.apply();
     const std::clock_t begin = std::clock();
-    const stop_reason how = run.run();
+    const stop_reason stop = run.run();
     bool complete = log.finish().empty();
     if (const auto lost = run.finish_output(); !lost.empty()) {
         print_to(stderr, "trnvp: {}\n", lost);
@@ -297,7 +299,7 @@ int exec(const exec_options& chosen) try {
         const int code = *m.exit_code();
         return code == 0 && (misuse::failed() || !complete) ? 1 : code;
     }
-    print_end(chosen.program, how, m);
+    print_end(chosen.program, stop, m);
     return 1;
 } catch (const std::invalid_argument& wrong) {
     throw user_error(wrong.what());

@@ -47,12 +47,12 @@ ordered_json kind_json(const kind& k) {
     ordered_json out{{"name", k.name}, {"doc", k.doc}};
     out["parameters"] = ordered_json::array();
     for (const auto& p : k.parameters) {
-        ordered_json one{
+        ordered_json parameter{
             {"name", p.name}, {"type", p.type}, {"doc", p.doc}, {"required", p.required}};
         if (const auto limits = to_string(p.bounds, p.dimension); !limits.empty())
-            one["limits"] = limits;
-        if (!p.required) one["default"] = p.show(k.defaults());
-        out["parameters"].push_back(one);
+            parameter["limits"] = limits;
+        if (!p.required) parameter["default"] = p.show(k.defaults());
+        out["parameters"].push_back(parameter);
     }
     out["ports"] = ordered_json::array();
     for (const auto& p : k.ports)

@@ -117,7 +117,7 @@ public:
         open_endpoints();
         announce();
         show_progress();
-        const auto how = platform_.loop().run(goal());
+        const auto reason = platform_.loop().run(goal());
         states_.ends();
         if (recorder_) recorder_->finish();
         tick_.cancel();
@@ -130,7 +130,7 @@ public:
             write_coverage(*executed, chosen_.coverage);
             warn_of_unknown_code(*executed);
         }
-        return finish_streams(conclude(how), how);
+        return finish_streams(conclude(reason), reason);
     }
 
 private:
@@ -257,11 +257,11 @@ private:
 
     /// Waits until the output is read; a signal then ends the process. After a request to end, or
     /// when signals are blocked (states::ends()), waits only for a reader that still reads.
-    int finish_streams(int status, const stop_reason& how) {
+    int finish_streams(int status, const stop_reason& reason) {
         sigset_t blocked;
         sigprocmask(SIG_BLOCK, nullptr, &blocked);
         const bool limited =
-            how.cause == stop_reason::kind::quit || sigismember(&blocked, SIGTERM) == 1;
+            reason.cause == stop_reason::kind::quit || sigismember(&blocked, SIGTERM) == 1;
         if (!limited) signals_.clear();
         const auto unread =
             streams_.finish(limited ? std::optional(standard_streams::grace) : std::nullopt);
@@ -279,11 +279,11 @@ private:
         return all;
     }
 
-    int conclude(const stop_reason& how) {
+    int conclude(const stop_reason& reason) {
         using kind = stop_reason::kind;
         const bool reached =
-            how.cause == kind::condition || (how.cause == kind::time_limit && until_time_);
-        const bool ended = how.cause == kind::quit || how.cause == kind::time_limit;
+            reason.cause == kind::condition || (reason.cause == kind::time_limit && until_time_);
+        const bool ended = reason.cause == kind::quit || reason.cause == kind::time_limit;
         bool good = reached || (chosen_.until.empty() && ended);
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
@@ -291,16 +291,16 @@ private:
         if (misuse::failed() || !lost_.empty() || !failures.empty()) good = false;
         if (chosen_.json) {
             print_json({{"event", "ended"},
-                        {"reason", to_string(how.cause)},
-                        {"text", how.text},
+                        {"reason", to_string(reason.cause)},
+                        {"text", reason.text},
                         {"good", good},
                         {"boot_failures", failures},
                         {"misuse", misuse::to_json(platform_.chips())},
                         {"time_ps", sc_core::sc_time_stamp().value()},
                         {"wall_seconds", wall}});
         } else {
-            print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.cause),
-                     how.text.empty() ? "" : " (" + how.text + ")",
+            print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(reason.cause),
+                     reason.text.empty() ? "" : " (" + reason.text + ")",
                      to_text(sc_core::sc_time_stamp()), wall);
             for (const auto& failure : failures) print_to(stderr, "trnvp: {}\n", failure);
             print_misuse(platform_.chips());

@@ -83,7 +83,7 @@ states::states(control& methods, endpoints& clients, standard_streams& output,
                {name},
                about,
                {{code::not_found, "no such state"}, impossible}},
-              [this](const auto& p, auto& from) { return restore(p, from); });
+              [this](const auto& p, auto& caller) { return restore(p, caller); });
     table.add({"snapshots", "Lists the kept states.", {}, list_of_states},
               [this](const auto&, auto&) { return list(); });
 }
@@ -126,15 +126,15 @@ json states::keep(const rpc::parameters& p) {
 
 json states::list() const {
     json all = json::array();
-    for (const auto& [name, one] : kept_.all()) all.push_back(one.about);
+    for (const auto& [name, state] : kept_.all()) all.push_back(state.about);
     return all;
 }
 
-json states::restore(const rpc::parameters& p, const rpc::caller& from) {
+json states::restore(const rpc::parameters& p, const rpc::caller& caller) {
     const auto name = name_of(p);
     if (!kept_.has(name)) {
         std::vector<std::string> known;
-        for (const auto& [one, about] : kept_.all()) known.push_back(one);
+        for (const auto& [state, about] : kept_.all()) known.push_back(state);
         throw rpc::error(code::not_found,
                          known.empty()
                              ? fmt::format("there is no snapshot '{}': none was kept", name)
@@ -154,7 +154,7 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
                          fmt::format("not restored: {}; the platform keeps its state", e.what()));
     }
     // Leave this process after the response is queued; the restored process sends unsent bytes.
-    methods_.loop().at_rest([this, name, by = from.name] { leave(name, by); });
+    methods_.loop().at_rest([this, name, client = caller.name] { leave(name, client); });
     return kept_.all().at(name).about;
 }
 
@@ -165,15 +165,16 @@ std::vector<int> states::descriptors() const {
     return all;
 }
 
-void states::leave(const std::string& name, const std::string& by) {
-    methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
+void states::leave(const std::string& name, const std::string& client) {
+    methods_.end_waits(
+        {stop_reason::kind::restored, fmt::format("{} restored '{}'", client, name)});
     auto clients = clients_.hand_over();  // with the response
     if (cfg_.flush) cfg_.flush();
     auto events = events_.hand_over(clients.sockets);
     assert(clients.sockets == passed_);  // no handler has run since
     auto output = output_.give();
     try {
-        kept_.restore(*std::exchange(successor_, {}), {{"by", by},
+        kept_.restore(*std::exchange(successor_, {}), {{"by", client},
                                                        {"events", std::move(events)},
                                                        {"clients", std::move(clients.clients)},
                                                        {"output", to_json(output)}});

@@ -35,10 +35,10 @@ public:
 private:
     void check_possible() const;
     rpc::json keep(const rpc::parameters& p);
-    rpc::json restore(const rpc::parameters& p, const rpc::caller& from);
+    rpc::json restore(const rpc::parameters& p, const rpc::caller& caller);
     rpc::json list() const;
     std::vector<int> descriptors() const;
-    void leave(const std::string& name, const std::string& by);
+    void leave(const std::string& name, const std::string& client);
     void resume(const std::string& name, snapshots::handover_state carried);
 
     control& methods_;
