@@ -19,10 +19,6 @@ constexpr int group_gap_y = 46;
 constexpr std::size_t max_in_row = 4;
 constexpr std::size_t max_in_bar = 8;  // cards or switches
 
-bool is_cell(symbol shape) {
-    return shape == symbol::chip || shape == symbol::group;
-}
-
 }  // namespace
 
 layout::layout(const topology& t) : t_(t), boxes_(t.parts.size()), upright_(t.parts.size()) {
@@ -31,12 +27,6 @@ layout::layout(const topology& t) : t_(t), boxes_(t.parts.size()), upright_(t.pa
 }
 
 // --- Ends of lines
-
-unsigned layout::depth(std::uint32_t part) const {
-    unsigned d = 0;
-    for (; part != 0; part = t_.parts[part].parent) ++d;
-    return d;
-}
 
 std::uint32_t layout::member_towards(std::uint32_t part, std::uint32_t group) const {
     while (t_.parts[part].parent != group) part = t_.parts[part].parent;
@@ -49,45 +39,47 @@ void layout::gather() {
         auto a = c.a, b = c.b;
         if (a == b) continue;
         auto up = a, other = b;
-        while (depth(up) > depth(other)) up = t_.parts[up].parent;
-        while (depth(other) > depth(up)) other = t_.parts[other].parent;
+        while (t_.depth(up) > t_.depth(other)) up = t_.parts[up].parent;
+        while (t_.depth(other) > t_.depth(up)) other = t_.parts[other].parent;
         while (up != other) up = t_.parts[up].parent, other = t_.parts[other].parent;
-        auto from = member_towards(a, up), to = member_towards(b, up);
-        if (from > to) std::swap(from, to), std::swap(a, b);
-        const auto [place, fresh] = known.try_emplace({from, to, c.made_of.text}, bundles_.size());
+        auto first = member_towards(a, up), second = member_towards(b, up);
+        if (first > second) std::swap(first, second), std::swap(a, b);
+        const auto [place, fresh] =
+            known.try_emplace({first, second, c.made_of.text}, bundles_.size());
         if (fresh) {
             of_group_[up].push_back(bundles_.size());
-            bundles_.push_back({up, from, to, t_.parts[a].shape, t_.parts[b].shape, c.made_of, 0});
+            bundles_.push_back(
+                {up, first, second, t_.parts[a].shape, t_.parts[b].shape, c.made_of, 0});
         }
         ++bundles_[place->second].count;
     }
 }
 
 std::vector<std::vector<std::size_t>> layout::neighbours(
-    std::uint32_t group, const std::vector<std::uint32_t>& of) const {
+    std::uint32_t group, const std::vector<std::uint32_t>& members) const {
     std::map<std::uint32_t, std::size_t> index;
-    for (std::size_t i = 0; i < of.size(); ++i) index[of[i]] = i;
-    std::vector<std::set<std::size_t>> found(of.size());
+    for (std::size_t i = 0; i < members.size(); ++i) index[members[i]] = i;
+    std::vector<std::set<std::size_t>> found(members.size());
     if (const auto list = of_group_.find(group); list != of_group_.end())
-        for (const auto one : list->second) {
-            const auto a = index.find(bundles_[one].a), b = index.find(bundles_[one].b);
+        for (const auto bundle : list->second) {
+            const auto a = index.find(bundles_[bundle].a), b = index.find(bundles_[bundle].b);
             if (a == index.end() || b == index.end()) continue;
             found[a->second].insert(b->second);
             found[b->second].insert(a->second);
         }
     std::vector<std::vector<std::size_t>> all;
-    for (const auto& one : found) all.emplace_back(one.begin(), one.end());
+    for (const auto& indices : found) all.emplace_back(indices.begin(), indices.end());
     return all;
 }
 
-/// Whether a connection in `part`'s group leads from `part` to a part with the symbol `to`.
-bool layout::joined(std::uint32_t part, symbol to) const {
+/// Whether a connection in `part`'s group leads from `part` to a part with the symbol `partner`.
+bool layout::joined(std::uint32_t part, symbol partner) const {
     const auto list = of_group_.find(t_.parts[part].parent);
     return list != of_group_.end() &&
-           std::any_of(list->second.begin(), list->second.end(), [&](std::size_t one) {
-               const auto& b = bundles_[one];
-               return (b.a == part && t_.parts[b.b].shape == to) ||
-                      (b.b == part && t_.parts[b.a].shape == to);
+           std::any_of(list->second.begin(), list->second.end(), [&](std::size_t bundle) {
+               const auto& b = bundles_[bundle];
+               return (b.a == part && t_.parts[b.b].shape == partner) ||
+                      (b.b == part && t_.parts[b.a].shape == partner);
            });
 }
 
@@ -112,13 +104,13 @@ layout::cells layout::arrange(std::uint32_t group) const {
     }
     const auto near = neighbours(group, made.parts);
     const bool mesh =
-        std::any_of(near.begin(), near.end(), [](const auto& one) { return !one.empty(); });
+        std::any_of(near.begin(), near.end(), [](const auto& indices) { return !indices.empty(); });
     made.columns = std::max<std::size_t>(1, std::min(n, max_in_row));
     if (mesh) {
         made.gap_x = groups ? group_gap_x : mesh_gap;
         made.gap_y = groups ? group_gap_y : mesh_gap;
         made.snake = n > 3 && std::all_of(near.begin(), near.end(),
-                                          [](const auto& one) { return one.size() == 2; });
+                                          [](const auto& indices) { return indices.size() == 2; });
         if (made.snake) {
             made.columns = (n + 1) / 2;
         } else {  // a torus: the row length is the distance to the first neighbour in another row
@@ -158,9 +150,7 @@ void layout::size(std::uint32_t group) {
     for (const auto m : members) {
         const auto shape = t_.parts[m].shape;
         if (is_cell(shape)) continue;
-        if (shape != symbol::crossing)
-            above.push_back(m);
-        else if (joined(m, symbol::host))
+        if (shape != symbol::crossing || joined(m, symbol::host))
             above.push_back(m);
         else if (grid.down)
             between.push_back(m);

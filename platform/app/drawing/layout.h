@@ -24,10 +24,15 @@ struct box {
 /// All cables between two members of a group, drawn as one line.
 struct bundle {
     std::uint32_t group = 0, a = 0, b = 0;  ///< parts; a and b are members of the group
-    symbol from = symbol::nothing, to = symbol::nothing;  ///< the devices at the ends
+    symbol end_a = symbol::nothing, end_b = symbol::nothing;  ///< the devices at the ends
     cable made_of;
     unsigned count = 0;
 };
+
+/// Whether a part is a cell of a grid.
+inline bool is_cell(symbol shape) {
+    return shape == symbol::chip || shape == symbol::group;
+}
 
 /// Positions of all parts. Chips and groups are cells of a grid; hosts, switches and cards are
 /// bars along its sides: hosts and cards above, switches below, or between two columns of many
@@ -36,7 +41,7 @@ class layout {
 public:
     explicit layout(const topology& t);
 
-    const box& of(std::uint32_t part) const { return boxes_[part]; }
+    const box& box_of(std::uint32_t part) const { return boxes_[part]; }
     const std::vector<bundle>& bundles() const { return bundles_; }
     bool upright(std::uint32_t part) const { return upright_[part]; }
 
@@ -56,11 +61,10 @@ private:
 
     void gather();
     std::uint32_t member_towards(std::uint32_t part, std::uint32_t group) const;
-    unsigned depth(std::uint32_t part) const;
     cells arrange(std::uint32_t group) const;
-    std::vector<std::vector<std::size_t>> neighbours(std::uint32_t group,
-                                                     const std::vector<std::uint32_t>& of) const;
-    bool joined(std::uint32_t part, symbol to) const;
+    std::vector<std::vector<std::size_t>> neighbours(
+        std::uint32_t group, const std::vector<std::uint32_t>& members) const;
+    bool joined(std::uint32_t part, symbol partner) const;
     void size(std::uint32_t group);
     void move(std::uint32_t part, int dx, int dy);
 

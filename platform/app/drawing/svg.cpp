@@ -88,7 +88,7 @@ public:
     }
 
     std::string text() {
-        const auto& whole = places_.of(0);
+        const auto& whole = places_.box_of(0);
         const int legend = legend_row * static_cast<int>(sorts_.size()) + 16;
         const int width = std::max(whole.w, 560) + 2 * layout::padding;
         const int height = heading + whole.h + legend;
@@ -110,9 +110,9 @@ public:
     }
 
 private:
-    void write(int x, int y, std::string_view text, std::string_view how = "") {
-        out_ += fmt::format("<text x=\"{}\" y=\"{}\"{}{}>{}</text>\n", x, y, how.empty() ? "" : " ",
-                            how, escaped(text));
+    void write(int x, int y, std::string_view text, std::string_view attributes = "") {
+        out_ += fmt::format("<text x=\"{}\" y=\"{}\"{}{}>{}</text>\n", x, y,
+                            attributes.empty() ? "" : " ", attributes, escaped(text));
     }
     void write_on_white(int x, int y, const std::string& text) {
         const int w = character * static_cast<int>(text.size()) + 6;
@@ -124,12 +124,9 @@ private:
 
     std::string summary() const {
         std::string all;
-        for (const auto& [shape, one] : {std::pair{symbol::chip, "chip"},
-                                         {symbol::host, "host"},
-                                         {symbol::crossing, "switch"},
-                                         {symbol::card, "card"}})
+        for (const auto shape : {symbol::chip, symbol::host, symbol::crossing, symbol::card})
             if (const auto n = t_.count(shape); n > 0)
-                all += fmt::format("{}{} {}{}", all.empty() ? "" : " · ", n, one,
+                all += fmt::format("{}{} {}{}", all.empty() ? "" : " · ", n, word(shape),
                                    n == 1                      ? ""
                                    : shape == symbol::crossing ? "es"
                                                                : "s");
@@ -141,8 +138,8 @@ private:
         std::size_t next = 0;
         for (const auto& b : places_.bundles()) {
             const auto& group = t_.parts[b.group];
-            const bool hosts = b.from == symbol::host || b.to == symbol::host;
-            auto ends = std::pair{word(b.from), word(b.to)};
+            const bool hosts = b.end_a == symbol::host || b.end_b == symbol::host;
+            auto ends = std::pair{word(b.end_a), word(b.end_b)};
             if (ends.first > ends.second) std::swap(ends.first, ends.second);
             auto text = fmt::format("{} to {}", ends.first, ends.second);
             const bool across =
@@ -167,11 +164,11 @@ private:
     void groups(std::uint32_t index) {
         const auto& p = t_.parts[index];
         if (index != 0) {
-            const auto& b = places_.of(index);
+            const auto& b = places_.box_of(index);
             out_ += fmt::format(
                 "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" "
                 "fill=\"{}\" stroke=\"{}\"><title>{} ({})</title></rect>\n",
-                b.x, b.y, b.w, b.h, depth(index) % 2 == 1 ? "#f4f6f8" : "#ffffff",
+                b.x, b.y, b.w, b.h, t_.depth(index) % 2 == 1 ? "#f4f6f8" : "#ffffff",
                 look_of(symbol::group).line, escaped(p.path), escaped(p.type));
             write(b.x + 8, b.y + 13, p.name, "fill=\"#555555\" font-size=\"10\"");
         }
@@ -182,17 +179,12 @@ private:
         for (const auto m : p.members)
             if (t_.parts[m].shape == symbol::group) groups(m);
     }
-    unsigned depth(std::uint32_t part) const {
-        unsigned d = 0;
-        for (; part != 0; part = t_.parts[part].parent) ++d;
-        return d;
-    }
 
     void devices() {
         for (std::uint32_t i = 1; i < t_.parts.size(); ++i) {
             const auto& p = t_.parts[i];
             if (p.shape == symbol::group) continue;
-            const auto& b = places_.of(i);
+            const auto& b = places_.box_of(i);
             const auto [fill, stroke] = look_of(p.shape);
             out_ += fmt::format(
                 "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"{}\" "
@@ -228,19 +220,17 @@ private:
             escaped(t_.parts[b.a].path), escaped(t_.parts[b.b].path), b.count,
             escaped(described(b.made_of)));
     }
-    static std::string straight(point from, point to) {
-        return fmt::format("M{},{} L{},{}", from.x, from.y, to.x, to.y);
+    static std::string straight(point start, point end) {
+        return fmt::format("M{},{} L{},{}", start.x, start.y, end.x, end.y);
     }
 
     void line(const bundle& b, const sort_of_line& sort) {
-        const auto &one = places_.of(b.a), &other = places_.of(b.b);
-        const auto is_cell = [&](std::uint32_t part) {
-            return t_.parts[part].shape == symbol::chip || t_.parts[part].shape == symbol::group;
-        };
-        if (is_cell(b.a) && is_cell(b.b)) return between_cells(one, other, b, sort);
-        if (is_cell(b.b) || t_.parts[b.b].shape == symbol::card)
-            return from_bar(other, one, b, sort, places_.upright(b.a));
-        from_bar(one, other, b, sort, places_.upright(b.b));
+        const auto &first = places_.box_of(b.a), &second = places_.box_of(b.b);
+        const auto shape_a = t_.parts[b.a].shape, shape_b = t_.parts[b.b].shape;
+        if (is_cell(shape_a) && is_cell(shape_b)) return between_cells(first, second, b, sort);
+        if (is_cell(shape_b) || shape_b == symbol::card)
+            return from_bar(second, first, b, sort, places_.upright(b.a));
+        from_bar(first, second, b, sort, places_.upright(b.b));
     }
 
     void from_bar(const box& cell, const box& bar, const bundle& b, const sort_of_line& sort,
@@ -253,7 +243,7 @@ private:
                 sort);
         }
         // Lines to hosts and switches that end at the same cell are drawn side by side.
-        const auto spans = [](const box& one, int x) { return x >= one.x && x <= one.right(); };
+        const auto spans = [](const box& edge, int x) { return x >= edge.x && x <= edge.right(); };
         const int aside = sort.dashed ? -8 : 8;
         const int at_cell = cell.middle().x + aside;
         const int at_bar = spans(bar, at_cell) ? at_cell : bar.middle().x + aside;
@@ -264,11 +254,11 @@ private:
             draw(straight({x, cell.bottom()}, {at_bar, bar.y}), b, sort);
     }
 
-    void between_cells(const box& one, const box& other, const bundle& b,
+    void between_cells(const box& a_box, const box& b_box, const bundle& b,
                        const sort_of_line& sort) {
-        const auto [low, high] = std::pair{&one, &other};
-        const bool same_row = one.y == other.y, same_column = one.x == other.x;
-        const box& first = (same_row ? one.x < other.x : one.y < other.y) ? *low : *high;
+        const auto [low, high] = std::pair{&a_box, &b_box};
+        const bool same_row = a_box.y == b_box.y, same_column = a_box.x == b_box.x;
+        const box& first = (same_row ? a_box.x < b_box.x : a_box.y < b_box.y) ? *low : *high;
         const box& last = &first == low ? *high : *low;
         const bool groups = t_.parts[b.a].shape == symbol::group;
         const int reach = groups ? 150 : 26;

@@ -65,15 +65,15 @@ private:
         std::vector<ends> cables(board_.modules.size());
         for (const auto& b : board_.bindings) {
             if (role_of(b.from) != port_role::plug) continue;
-            const auto from = owner_[b.from.module], to = owner_[b.to.module];
-            if (from != none && to != none) {
-                out_.connections.push_back({from, to, {}});
+            const auto first = owner_[b.from.module], second = owner_[b.to.module];
+            if (first != none && second != none) {
+                out_.connections.push_back({first, second, {}});
                 continue;
             }
-            if (from == none && to == none) continue;  // a cable inside a cable
-            const auto wire = from == none ? b.from.module : b.to.module;
+            if (first == none && second == none) continue;  // a cable inside a cable
+            const auto wire = first == none ? b.from.module : b.to.module;
             auto& seen = cables[wire];
-            if (seen.found < 2) seen.part[seen.found++] = from == none ? to : from;
+            if (seen.found < 2) seen.part[seen.found++] = first == none ? second : first;
             if (seen.found == 2)
                 out_.connections.push_back(
                     {seen.part[0], seen.part[1], words_.cable_of(board_, board_.modules[wire])});
@@ -127,6 +127,12 @@ void write_group(const topology& t, std::uint32_t index, int depth, std::string&
 std::size_t topology::count(symbol shape) const {
     return static_cast<std::size_t>(
         std::count_if(parts.begin(), parts.end(), [&](const auto& p) { return p.shape == shape; }));
+}
+
+unsigned topology::depth(std::uint32_t part) const {
+    unsigned groups = 0;
+    for (; part != 0; part = parts[part].parent) ++groups;
+    return groups;
 }
 
 topology read_topology(const plan& board, const vocabulary& words) {

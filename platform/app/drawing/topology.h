@@ -18,8 +18,6 @@ enum class symbol : std::uint8_t { nothing, group, chip, host, crossing, card, c
 struct cable {
     std::string text;                    ///< "4 x8 Gen6"; empty: unknown
     std::uint64_t bytes_per_second = 0;  ///< raw rate per direction; 0: unknown
-
-    friend bool operator==(const cable&, const cable&) = default;
 };
 
 /// Defines how modules of a board are drawn; implemented for the models of this project.
@@ -50,6 +48,7 @@ struct topology {
     std::vector<connection> connections;  ///< in the order of the board
 
     std::size_t count(symbol shape) const;
+    unsigned depth(std::uint32_t part) const;  ///< number of groups around a part
 };
 
 topology read_topology(const plan& board, const vocabulary& words);

@@ -52,13 +52,13 @@ void expect_room_for_all(const topology& t) {
     const layout places(t);
     for (const auto& p : t.parts)
         for (const auto m : p.members) {
-            const auto& inner = places.of(m);
-            const auto& outer = places.of(static_cast<std::uint32_t>(&p - t.parts.data()));
+            const auto& inner = places.box_of(m);
+            const auto& outer = places.box_of(static_cast<std::uint32_t>(&p - t.parts.data()));
             EXPECT_TRUE(inner.x >= outer.x && inner.y >= outer.y &&
                         inner.right() <= outer.right() && inner.bottom() <= outer.bottom())
                 << t.parts[m].path;
             for (const auto other : p.members)
-                EXPECT_FALSE(other != m && overlap(inner, places.of(other)))
+                EXPECT_FALSE(other != m && overlap(inner, places.box_of(other)))
                     << t.parts[m].path << " and " << t.parts[other].path;
         }
 }
