@@ -7,30 +7,30 @@ namespace trn {
 
 std::vector<std::string> in_process_hosts::chips() const {
     std::vector<std::string> names;
-    for (const auto& one : chips_) names.push_back(one.name);
+    for (const auto& chip : chips_) names.push_back(chip.name);
     return names;
 }
 
 std::vector<host_set::card> in_process_hosts::cards() const {
     std::vector<placed_function> chips, cards;
-    for (const auto& one : chips_) chips.push_back({one.name, one.server});
-    for (const auto& one : cards_) cards.push_back({one.name, one.server});
+    for (const auto& chip : chips_) chips.push_back({chip.name, chip.server});
+    for (const auto& card : cards_) cards.push_back({card.name, card.server});
     return share_cards(chips, cards);
 }
 
-in_process_hosts::host::host(const function& of)
-    : cpu(*of.port, {.name = of.name + ".host"}),
+in_process_hosts::host::host(const function& device)
+    : cpu(*device.port, {.name = device.name + ".host"}),
       transport(cpu.transport()),
-      options(options_on(of.product)) {}
+      options(options_on(device.product)) {}
 
-in_process_hosts::host& in_process_hosts::host_of(function& of) {
-    if (!of.by) of.by = std::make_unique<host>(of);
-    return *of.by;
+in_process_hosts::host& in_process_hosts::host_of(function& served) {
+    if (!served.attached) served.attached = std::make_unique<host>(served);
+    return *served.attached;
 }
 
-void in_process_hosts::start(host& on, std::function<void()> does) {
+void in_process_hosts::start(host& started, std::function<void()> does) {
     ++running_;
-    on.cpu.run([this, does = std::move(does)] {
+    started.cpu.run([this, does = std::move(does)] {
         try {
             does();
         } catch (const sc_core::sc_unwind_exception&) {
@@ -42,21 +42,21 @@ void in_process_hosts::start(host& on, std::function<void()> does) {
     });
 }
 
-void in_process_hosts::start(const std::vector<std::size_t>& which, const host_set::work& does) {
-    for (const auto chip : which) {
-        host& at = host_of(chips_.at(chip));
-        start(at, [&at, does, chip] {
-            if (!at.chip) at.chip.emplace(at.transport, at.options);
-            does(chip, *at.chip);
+void in_process_hosts::start(const std::vector<std::size_t>& chips, const host_set::work& does) {
+    for (const auto chip : chips) {
+        host& started = host_of(chips_.at(chip));
+        start(started, [&started, does, chip] {
+            if (!started.chip) started.chip.emplace(started.transport, started.options);
+            does(chip, *started.chip);
         });
     }
 }
 
-void in_process_hosts::start_cards(const std::vector<std::size_t>& which,
+void in_process_hosts::start_cards(const std::vector<std::size_t>& cards,
                                    const host_set::card_work& does) {
-    for (const auto card : which) {
-        host& at = host_of(cards_.at(card));
-        start(at, [&at, does, card] { does(card, at.transport); });
+    for (const auto card : cards) {
+        host& started = host_of(cards_.at(card));
+        start(started, [&started, does, card] { does(card, started.transport); });
     }
 }
 

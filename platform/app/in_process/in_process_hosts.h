@@ -19,10 +19,11 @@ public:
     /// EFA cards are used.
     template <class Functions>
     explicit in_process_hosts(const Functions& functions) {
-        for (const auto& one : functions)
-            if (one.chip || one.efa)
-                (one.chip ? chips_ : cards_)
-                    .push_back({one.name, one.server, one.port, one.product, {}});
+        for (const auto& function : functions)
+            if (function.chip || function.efa)
+                (function.chip ? chips_ : cards_)
+                    .push_back(
+                        {function.name, function.server, function.port, function.product, {}});
     }
 
     std::vector<std::string> chips() const;
@@ -31,19 +32,19 @@ public:
     void attach(std::size_t chip) { host_of(chips_.at(chip)); }
     /// Starts a process on the host of each chip in `which`; it calls `does` with the chip's
     /// device.
-    void start(const std::vector<std::size_t>& which, const host_set::work& does);
+    void start(const std::vector<std::size_t>& chips, const host_set::work& does);
     /// Whether all started work has ended.
     bool idle() const { return running_ == 0; }
     /// Throws the exception of the first work that failed, if any.
     void rethrow();
 
     std::vector<host_set::card> cards() const;
-    void start_cards(const std::vector<std::size_t>& which, const host_set::card_work& does);
+    void start_cards(const std::vector<std::size_t>& cards, const host_set::card_work& does);
 
 private:
     struct function;
     struct host {
-        explicit host(const function& of);
+        explicit host(const function& device);
         host_cpu cpu;
         trn_transport transport;
         trn_options options;
@@ -54,10 +55,10 @@ private:
         std::string name, server;
         function_port* port;
         std::string product;
-        std::unique_ptr<host> by;
+        std::unique_ptr<host> attached;
     };
-    static host& host_of(function& of);
-    void start(host& on, std::function<void()> does);
+    static host& host_of(function& served);
+    void start(host& started, std::function<void()> does);
 
     std::vector<function> chips_, cards_;
     std::size_t running_ = 0;
