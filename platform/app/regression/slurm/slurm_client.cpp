@@ -122,18 +122,18 @@ unsigned slurm_client::processors(const std::string& partition) const {
     if (answer.status != 0)
         throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(answer.output)));
     // Each line is "allocated/idle/other/total" for one partition.
-    unsigned most = 0;
+    unsigned max_processors = 0;
     std::istringstream lines(answer.output);
     for (std::string line; std::getline(lines, line);) {
         std::istringstream parts(line);
         std::string allocated, idle;
         std::getline(parts, allocated, '/');
         std::getline(parts, idle, '/');
-        most = std::max(most, number_of(allocated) + number_of(idle));
+        max_processors = std::max(max_processors, number_of(allocated) + number_of(idle));
     }
-    if (most == 0 && !partition.empty() && answer.output.find('/') == answer.output.npos)
+    if (max_processors == 0 && !partition.empty() && answer.output.find('/') == answer.output.npos)
         throw slurm_error(fmt::format("Slurm has no partition '{}'", partition));
-    return std::max(most, 1u);
+    return std::max(max_processors, 1u);
 }
 
 bool has_ended(const std::string& state) {

@@ -368,11 +368,11 @@ condition text_condition(const std::string& module, const wanted_text& wanted) {
 }
 
 void await(scenario_context& ctx, const condition& awaited) {
-    const auto looks = awaited.begin(ctx);
-    if (ctx.waits.wait_for(awaited.limit, *looks, awaited.text)) return;
-    if (awaited.limit.within == 0) throw step_failure(looks->found_text());
+    const auto observed = awaited.begin(ctx);
+    if (ctx.waits.wait_for(awaited.limit, *observed, awaited.text)) return;
+    if (awaited.limit.within == 0) throw step_failure(observed->found_text());
     throw step_failure(fmt::format("waited {}: {}", to_string(nanoseconds{awaited.limit.within}),
-                                   looks->found_text()));
+                                   observed->found_text()));
 }
 
 }  // namespace trn::scenario

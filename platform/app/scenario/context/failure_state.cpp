@@ -58,8 +58,8 @@ lines calls_of(const scenario_context& ctx) {
 
 lines waits_of(const scenario_context& ctx) {
     lines all;
-    for (const auto& [text, looks] : ctx.waits.current())
-        all.push_back(fmt::format("a step waits for {}: {}", text, looks->found_text()));
+    for (const auto& [text, observed] : ctx.waits.current())
+        all.push_back(fmt::format("a step waits for {}: {}", text, observed->found_text()));
     return all;
 }
 
