@@ -150,7 +150,7 @@ def failure(one: test, status: int, output: bytes) -> str:
     if one.skip_status is not None and status == one.skip_status:
         return ""
     if one.passes:
-        found = any(re.search(wanted, output.decode(errors="replace")) for wanted in one.passes)
+        found = any(re.search(wanted, output.decode(errors="replace"), re.S) for wanted in one.passes)
         return "" if found else "output"
     if status == 0:
         return ""
