@@ -161,7 +161,7 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
     if (!check(bounds.first_byte, bounds.last_byte - bounds.first_byte + 1)) return false;
     bool found = false;
     const std::int64_t size = numerics::size_of(t.type);
-    race_checker::for_elements(t, [&](std::int64_t first) { found = found || check(first, size); });
+    t.for_elements([&](std::int64_t first) { found = found || check(first, size); });
     return found;
 }
 

@@ -23,7 +23,7 @@ std::optional<std::int64_t> common_byte(const race_checker::access& x,
     std::vector<bool> covered(static_cast<std::size_t>(last - first + 1));
     const auto for_bytes = [&](const race_checker::access& a, auto visit) {
         const std::int64_t size = numerics::size_of(a.tile.type);
-        race_checker::for_elements(a.tile, [&](std::int64_t start) {
+        a.tile.for_elements([&](std::int64_t start) {
             for (std::int64_t b = std::max(start, first); b <= std::min(start + size - 1, last);
                  ++b)
                 visit(static_cast<std::size_t>(b - first));

@@ -48,24 +48,6 @@ public:
     };
     static constexpr unsigned queues_per_engine = 16;
 
-    /// Calls visit(first byte in the partition) for each element of a partition. Precondition: not
-    /// indirect.
-    template <class Visit>
-    static void for_elements(const isa::tile_operand& t, Visit&& visit) {
-        const auto count = [&](unsigned d) -> int {
-            return d < t.dimensions ? t.pattern[d].count : 1;
-        };
-        const std::int64_t size = numerics::size_of(t.type);
-        for (int d3 = 0; d3 < count(3); ++d3)
-            for (int d2 = 0; d2 < count(2); ++d2)
-                for (int d1 = 0; d1 < count(1); ++d1)
-                    for (int d0 = 0; d0 < count(0); ++d0)
-                        visit(t.place.offset + size * (std::int64_t{d0} * t.pattern[0].stride +
-                                                       std::int64_t{d1} * t.pattern[1].stride +
-                                                       std::int64_t{d2} * t.pattern[2].stride +
-                                                       std::int64_t{d3} * t.pattern[3].stride));
-    }
-
     explicit race_checker(const isa::partition_sizes& sizes);
 
     void started(isa::engine e);

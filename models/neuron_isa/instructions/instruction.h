@@ -175,6 +175,23 @@ struct tile_operand {
         }
         return {low, high};
     }
+    /// Calls visit(first byte in the partition) for each element of a partition. Precondition: not
+    /// indirect.
+    template <class Visit>
+    void for_elements(Visit&& visit) const {
+        const auto count = [this](unsigned d) -> int {
+            return d < dimensions ? pattern[d].count : 1;
+        };
+        const std::int64_t size = size_of(type);
+        for (int d3 = 0; d3 < count(3); ++d3)
+            for (int d2 = 0; d2 < count(2); ++d2)
+                for (int d1 = 0; d1 < count(1); ++d1)
+                    for (int d0 = 0; d0 < count(0); ++d0)
+                        visit(place.offset + size * (std::int64_t{d0} * pattern[0].stride +
+                                                     std::int64_t{d1} * pattern[1].stride +
+                                                     std::int64_t{d2} * pattern[2].stride +
+                                                     std::int64_t{d3} * pattern[3].stride));
+    }
     bool operator==(const tile_operand&) const = default;
 };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "models/dma/udma/descriptors/make_descriptor.h"
 #include "models/dma/udma/descriptors/operation.h"
-#include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/dma/udma/dma_generator_regs.h"
 
 namespace trn {
@@ -16,16 +16,6 @@ using regs::reg;
 namespace {
 
 constexpr std::uint32_t signal_bytes = 4;
-
-std::uint32_t meta_of(unsigned operation_type) {
-    const std::uint64_t copy = words::rows[static_cast<unsigned>(words::reg::m2s_meta)].reset;
-    return static_cast<std::uint32_t>(words::m2s_meta::op_type.set(copy, operation_type));
-}
-
-dma_descriptor make(std::uint64_t control, std::uint32_t meta, std::uint64_t address) {
-    return {{static_cast<std::uint32_t>(control), meta, static_cast<std::uint32_t>(address),
-             static_cast<std::uint32_t>(address >> 32)}};
-}
 
 }  // namespace
 
@@ -132,9 +122,9 @@ dma_descriptor generator_command::descriptor(dma_side side, std::uint32_t n,
     } else if (reads) {
         namespace control = words::m2s_control;
         const std::uint64_t word = control::first.mask() | control::last.mask() | signal_bytes;
-        d = make(control::ring_id.set(word, ring_id), meta_of(0), signal_source_);
+        d = make_descriptor(control::ring_id.set(word, ring_id), m2s_meta_of(0), signal_source_);
     } else {
-        d = make(words::s2m_control::ring_id.set(signal_bytes, ring_id), 0, signal_);
+        d = make_descriptor(words::s2m_control::ring_id.set(signal_bytes, ring_id), 0, signal_);
     }
     if (last && reads && write_barrier_)
         d.words[1] |= static_cast<std::uint32_t>(words::m2s_meta::write_barrier.mask());
@@ -152,13 +142,13 @@ dma_descriptor generator_command::source(std::uint64_t unit, std::uint32_t n,
     std::uint64_t word = control::ring_id.set(bytes_ & 0xffff, ring_id);
     if (!computes) word |= control::first.mask();
     if (row + 1 == rows_) word |= control::last.mask();
-    return make(word, meta_of(0), source_.address(unit * rows_ + row));
+    return make_descriptor(word, m2s_meta_of(0), source_.address(unit * rows_ + row));
 }
 
 dma_descriptor generator_command::destination(std::uint64_t unit, std::uint32_t n,
                                               unsigned ring_id) const {
-    return make(words::s2m_control::ring_id.set(bytes_ & 0xffff, ring_id), 0,
-                destination_.address(unit * rows_ + n));
+    return make_descriptor(words::s2m_control::ring_id.set(bytes_ & 0xffff, ring_id), 0,
+                           destination_.address(unit * rows_ + n));
 }
 
 /// The COMPUTE descriptor of one unit.
@@ -173,8 +163,8 @@ dma_descriptor generator_command::operation(unsigned ring_id) const {
     if (accumulates_) word |= op::accumulate.mask();
     const std::uint64_t shape =
         transposes_ ? parameter::columns.set(parameter::rows_.set(0, rows_), bytes_ / 2) : 0;
-    return make(control::ring_id.set(control::first.mask(), ring_id), meta_of(compute),
-                word | shape << 32);
+    return make_descriptor(control::ring_id.set(control::first.mask(), ring_id),
+                           m2s_meta_of(compute), word | shape << 32);
 }
 
 }  // namespace trn

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/dma/udma/dma_descriptor_regs.h"
+#include "models/dma/udma/descriptors/make_descriptor.h"
 
 namespace trn {
 
@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::uint32_t max_side = 64;        // rows and columns of a matrix of one packet
 constexpr std::uint32_t max_bytes = 0x10000;  // of a descriptor
-
-row_moves::words make(std::uint64_t control, std::uint64_t meta, std::uint64_t address) {
-    return {static_cast<std::uint32_t>(control), static_cast<std::uint32_t>(meta),
-            static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32)};
-}
-
-std::uint64_t meta_of(unsigned operation_type) {
-    return regs::m2s_meta::op_type.set(regs::rows[static_cast<unsigned>(regs::reg::m2s_meta)].reset,
-                                       operation_type);
-}
 
 }  // namespace
 
@@ -50,25 +40,17 @@ row_moves::row_moves(const sequencer_environment& environment, const isa::instru
 void row_moves::find_runs() {
     const std::uint32_t size = numerics::size_of(tile_.type), per_row = row_bytes_ / size;
     std::uint32_t element = 0;
-    const auto& d = tile_.pattern;
-    const auto count = [&](unsigned n) { return n < tile_.dimensions ? d[n].count : 1u; };
-    for (unsigned i3 = 0; i3 < count(3); ++i3)
-        for (unsigned i2 = 0; i2 < count(2); ++i2)
-            for (unsigned i1 = 0; i1 < count(1); ++i1)
-                for (unsigned i0 = 0; i0 < count(0); ++i0, ++element) {
-                    const std::int64_t offset =
-                        std::int64_t{i0} * d[0].stride + std::int64_t{i1} * d[1].stride +
-                        std::int64_t{i2} * d[2].stride + std::int64_t{i3} * d[3].stride;
-                    const auto byte =
-                        static_cast<std::uint32_t>(tile_.place.offset + offset * size);
-                    if (element % per_row == 0) runs_.emplace_back();
-                    auto& runs = runs_.back();
-                    if (!runs.empty() && runs.back().in_partition + runs.back().bytes == byte &&
-                        runs.back().bytes + size <= max_bytes)
-                        runs.back().bytes += size;
-                    else
-                        runs.push_back({byte, element % per_row * size, size});
-                }
+    tile_.for_elements([&](std::int64_t first) {
+        const auto byte = static_cast<std::uint32_t>(first);
+        if (element % per_row == 0) runs_.emplace_back();
+        auto& runs = runs_.back();
+        if (!runs.empty() && runs.back().in_partition + runs.back().bytes == byte &&
+            runs.back().bytes + size <= max_bytes)
+            runs.back().bytes += size;
+        else
+            runs.push_back({byte, element % per_row * size, size});
+        ++element;
+    });
 }
 
 /// Divides the indices into matrices of at most 64 x 64 elements. The indices of a matrix are
@@ -131,9 +113,9 @@ bool row_moves::next(unsigned engine, packet& filled) {
 void row_moves::copy(std::uint64_t source_address, std::uint64_t destination, std::uint32_t bytes,
                      packet& p) const {
     const std::uint32_t length = bytes & 0xffff;
-    p.sources.push_back(
-        make(source::first.mask() | source::last.mask() | length, meta_of(0), source_address));
-    p.destinations.push_back(make(length, 0, destination));
+    p.sources.push_back(make_descriptor(source::first.mask() | source::last.mask() | length,
+                                        m2s_meta_of(0), source_address));
+    p.destinations.push_back(make_descriptor(length, 0, destination));
 }
 
 /// Makes a compute packet (doc/dma_compute.md) from rows of the table to rows of the result.
@@ -144,14 +126,15 @@ void row_moves::transpose(const block& b, packet& p) const {
     std::uint64_t word = op::operation.set(0, transposes);
     word = op::operands.set(op::to.set(op::from.set(word, uint16), uint16), 1);
     word |= parameter::columns.set(parameter::rows_.set(0, b.indices), b.elements) << 32;
-    p.sources.push_back(make(source::first.mask(), meta_of(compute), word));
+    p.sources.push_back(make_descriptor(source::first.mask(), m2s_meta_of(compute), word));
     for (std::uint32_t n = 0; n < b.indices; ++n)
-        p.sources.push_back(make((n + 1 == b.indices ? source::last.mask() : 0) | b.elements * 2,
-                                 meta_of(0), table_row(b.first_index + n) + b.first_element * 2));
+        p.sources.push_back(
+            make_descriptor((n + 1 == b.indices ? source::last.mask() : 0) | b.elements * 2,
+                            m2s_meta_of(0), table_row(b.first_index + n) + b.first_element * 2));
     for (std::uint32_t n = 0; n < b.elements; ++n)
         p.destinations.push_back(
-            make(b.indices * 2, 0,
-                 in_sbuf(b.first_element + n, tile_.place.offset + b.first_index * 2)));
+            make_descriptor(b.indices * 2, 0,
+                            in_sbuf(b.first_element + n, tile_.place.offset + b.first_index * 2)));
 }
 
 }  // namespace trn

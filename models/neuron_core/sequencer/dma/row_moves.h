@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/dma/udma/descriptors/descriptor.h"
 #include "models/neuron_core/sequencer/shared/environment.h"
 
 namespace trn {
@@ -14,9 +15,8 @@ namespace trn {
 class row_moves {
 public:
     static constexpr unsigned engines = 16;
-    using words = std::array<std::uint32_t, 4>;
     struct packet {
-        std::vector<words> sources, destinations;  ///< m2s, s2m
+        std::vector<dma_descriptor> sources, destinations;  ///< m2s, s2m
     };
 
     /// `indices`: that of partition p and column k is at k * partitions + p. Indices from

@@ -53,7 +53,7 @@ progress software_rings::post(unsigned engine, row_moves& moves) {
         if (std::min(m2s.length, s2m.length) < moves.max_descriptors())
             return isa::fault{isa::error::write_failed, isa::operand::none, engine};
         const std::size_t room = std::min<std::size_t>({m2s.length, s2m.length, max_posted});
-        std::vector<row_moves::words> sources, destinations;
+        std::vector<dma_descriptor> sources, destinations;
         row_moves::packet packet;
         while (std::max(sources.size(), destinations.size()) + moves.max_descriptors() <= room &&
                moves.next(engine, packet)) {
@@ -81,16 +81,16 @@ progress software_rings::post(unsigned engine, row_moves& moves) {
 }
 
 /// Appends the writes of `descriptors` from the ring's tail on, with ring ids.
-void software_rings::lay_out(ring r, std::span<const row_moves::words> descriptors) {
+void software_rings::lay_out(ring r, std::span<const dma_descriptor> descriptors) {
     r.index %= r.length;
-    for (row_moves::words d : descriptors) {
-        d[0] =
-            static_cast<std::uint32_t>(dma_descriptor_regs::m2s_control::ring_id.set(d[0], r.pass));
+    for (auto [words] : descriptors) {
+        words[0] = static_cast<std::uint32_t>(
+            dma_descriptor_regs::m2s_control::ring_id.set(words[0], r.pass));
         const std::uint64_t address = r.base + std::uint64_t{r.index} * descriptor_bytes;
         if (r.index == 0 || address % max_write == 0 || writes_.empty() ||
             writes_.back().address + writes_.back().words.size() * 4 != address)
             writes_.push_back({address, {}});
-        writes_.back().words.insert(writes_.back().words.end(), d.begin(), d.end());
+        writes_.back().words.insert(writes_.back().words.end(), words.begin(), words.end());
         if (++r.index == r.length) {
             r.index = 0;
             r.pass = (r.pass + 1) & 3;

@@ -41,7 +41,7 @@ private:
     };
 
     progress read_ring(unsigned engine, bool m2s, ring& r);
-    void lay_out(ring r, std::span<const row_moves::words> descriptors);
+    void lay_out(ring r, std::span<const dma_descriptor> descriptors);
 
     dma_access dma_;
     std::vector<writing> writes_;  // of the current post(); `next_` is the next one
