@@ -21,14 +21,6 @@ isa::fault index_outside(isa::operand name, const isa::tile_operand& indices) {
     return {isa::error::indirect_oob, name, indices.place.offset};
 }
 
-/// Returns all rows of a tile, in the order of the partitions.
-template <class T>
-std::vector<T> read_all(const tile& t, std::size_t per_partition) {
-    std::vector<T> rows(t.partitions() * per_partition);
-    for (unsigned p = 0; p < t.partitions(); ++p) t.read(p, rows.data() + p * per_partition);
-    return rows;
-}
-
 /// Values of the data pattern for partition `p` of DST (spec 7.5).
 std::vector<std::int32_t> pattern_values(const isa::data_pattern& d, unsigned p) {
     std::vector<std::int32_t> values;
@@ -169,8 +161,8 @@ void gpsimd_engine::local_gather(execution& e) {
     const tile a = e.source_a(), b = e.source_b();
     tile dst = e.destination();
     const std::size_t length = e.i.imm, count = e.i.s0.value, size = a.element_bytes();
-    const auto data = read_all<std::uint8_t>(a, a.elements() * size);
-    const auto indices = read_all<std::uint32_t>(b, b.elements());
+    const auto data = a.read_all<std::uint8_t>();
+    const auto indices = b.read_all<std::uint32_t>();
     const auto index = [&](unsigned processor, std::size_t j) {
         const std::size_t p = processor * processor_partitions + j % processor_partitions;
         return indices[p * b.elements() + j / processor_partitions];
@@ -192,7 +184,7 @@ void gpsimd_engine::gather_n(execution& e) {
     const tile a = e.source_a(), b = e.source_b();
     tile dst = e.destination();
     const std::size_t size = a.element_bytes(), n = b.elements();
-    const auto indices = read_all<std::uint32_t>(b, n);
+    const auto indices = b.read_all<std::uint32_t>();
     for (const std::uint32_t i : indices)
         if (i >= a.elements()) throw index_outside(isa::operand::b, e.i.b);
     std::vector<std::uint8_t> data(a.elements() * size), row(n * size);
@@ -211,13 +203,13 @@ void gpsimd_engine::partition_reduce(execution& e) {
     tile dst = e.destination();
     const std::size_t n = a.elements();
     if (e.is_bitvec()) {
-        const auto rows = read_all<std::uint32_t>(a, n);
+        const auto rows = a.read_all<std::uint32_t>();
         std::vector<std::uint32_t> acc(n, e.op0() == alu::bitwise_and ? ~0u : 0u);
         for (unsigned p = 0; p < a.partitions(); ++p)
             numerics::apply(e.op0(), acc.data(), rows.data() + p * n, n, 32);
         return e.put_bits(dst, 0, acc.data());
     }
-    const auto rows = read_all<float>(a, n);
+    const auto rows = a.read_all<float>();
     std::vector<float> acc(n, numerics::start_value(e.op0()));
     for (unsigned p = 0; p < a.partitions(); ++p)
         numerics::apply(e.op0(), acc.data(), rows.data() + p * n, n);
@@ -276,8 +268,8 @@ void gpsimd_engine::topk(execution& e) {
     tile dst = e.destination();
     tile indices(memory_, e.i.b, isa::operand::b);
     const std::size_t columns = a.elements(), n = e.i.imm, k = dst.elements();
-    const auto values = read_all<float>(a, columns);
-    const auto bits = read_all<std::uint32_t>(a, columns);
+    const auto values = a.read_all<float>();
+    const auto bits = a.read_all<std::uint32_t>();
     std::vector<std::uint32_t> order(n), row(k);
     for (unsigned first = 0; first < a.partitions(); first += processor_partitions) {
         const auto position = [&](std::uint32_t j) {

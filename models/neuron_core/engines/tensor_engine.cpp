@@ -166,9 +166,7 @@ void tensor_engine::load_stationary(execution& e) {
         const tile a = e.source_a();
         s.values.partitions = a.partitions();
         s.values.columns = a.elements();
-        const std::size_t bytes = a.elements() * a.element_bytes();
-        s.bits.resize(a.partitions() * bytes);
-        for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, &s.bits[p * bytes]);
+        s.bits = a.read_all<std::uint8_t>();
     } else {
         read_matrix(e, s.values);
         if (e.has_mode(mode::sparse)) read_tags(e, s);

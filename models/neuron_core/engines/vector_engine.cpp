@@ -222,13 +222,13 @@ void vector_engine::transpose_32(execution& e) {
     tile dst = e.destination();
     const unsigned size = a.element_bytes();
     const std::size_t n = a.elements(), out_n = dst.elements();
-    std::vector<std::uint8_t> in(a.partitions() * n * size), out(dst.partitions() * out_n * size);
-    for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, in.data() + p * n * size);
+    const auto input = a.read_all<std::uint8_t>();
+    std::vector<std::uint8_t> out(dst.partitions() * out_n * size);
     for (std::size_t p = 0; p < dst.partitions(); ++p)
         for (std::size_t k = 0; k < out_n; ++k) {
             const std::size_t source = p / 32 * 32 + k % 32, element = k / 32 * 32 + p % 32;
             std::memcpy(out.data() + (p * out_n + k) * size,
-                        in.data() + (source * n + element) * size, size);
+                        input.data() + (source * n + element) * size, size);
         }
     for (unsigned p = 0; p < dst.partitions(); ++p)
         e.put_bits(dst, p, out.data() + p * out_n * size);
@@ -244,12 +244,11 @@ void vector_engine::shuffle(execution& e) {
     const tile a = e.source(whole, isa::operand::a);
     tile dst = e.destination();
     const std::size_t bytes = a.elements() * a.element_bytes();
-    std::vector<std::uint8_t> in(a.partitions() * bytes);
-    for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, in.data() + p * bytes);
+    const auto input = a.read_all<std::uint8_t>();
     for (unsigned p = 0; p < dst.partitions(); ++p) {
         const std::uint8_t source = e.i.shuffle[p % quadrant];
         if (source == unchanged) continue;
-        e.put_bits(dst, p, in.data() + (p / quadrant * quadrant + source) * bytes);
+        e.put_bits(dst, p, input.data() + (p / quadrant * quadrant + source) * bytes);
     }
 }
 
@@ -503,15 +502,14 @@ void vector_engine::quantize_mx(execution& e) {
     tile dst = e.destination();
     tile scales(memory_, e.i.b, isa::operand::b);
     const std::size_t columns = dst.elements();
-    std::vector<float> in(a.partitions() * a.elements());
-    for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, in.data() + p * a.elements());
+    const auto input = a.read_all<float>();
     std::vector<std::uint8_t> scale_row(columns);
     std::vector<std::uint8_t> rows(block_partitions * columns * packed);
     for (unsigned first = 0; first < a.partitions(); first += block_partitions) {
         for (std::size_t f = 0; f < columns; ++f) {
             std::array<float, numerics::mx_block> values;
             for (unsigned r = 0; r < block_partitions; ++r)
-                std::copy_n(in.data() + (first + r) * a.elements() + f * packed, packed,
+                std::copy_n(input.data() + (first + r) * a.elements() + f * packed, packed,
                             values.data() + r * packed);
             const auto block = numerics::quantise(dst.type(), values, e.has_mode(isa::mode::ocp));
             scale_row[f] = block.scale;

@@ -35,6 +35,15 @@ public:
     /// Integers of up to 4 bytes, zero-extended.
     void read(unsigned partition, std::uint32_t* destination) const;
 
+    /// All elements, partition after partition: as bit patterns, or one value of type T each.
+    template <class T>
+    std::vector<T> read_all() const {
+        const std::size_t row = elements_ * (sizeof(T) == 1 ? element_bytes() : 1);
+        std::vector<T> rows(partitions() * row);
+        for (unsigned p = 0; p < partitions(); ++p) read(p, rows.data() + p * row);
+        return rows;
+    }
+
     /// If elements overlap, the last one in pattern order remains.
     void write(unsigned partition, const std::uint8_t* source);
     void write(unsigned partition, const std::uint32_t* source);
