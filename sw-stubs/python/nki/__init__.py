@@ -2,17 +2,25 @@
 """NKI kernels on virtual NeuronCores: the package that public kernels import (doc/nki.md)."""
 from __future__ import annotations as _annotations
 
-from typing import Any as _Any, Callable as _Callable
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any, Callable as _Callable
 
 from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.diagnostics import tracebacks as _tracebacks
 from trn_nki.diagnostics.errors import KernelError as _KernelError
 from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
-from trn_nki.run import run_kernel as _run_kernel
-from trn_nki.simulate import Simulated as _Simulated
 from trn_nki.trace.kernels import Kernel
 
+if _TYPE_CHECKING:
+    from trn_nki.simulate import Simulated as _Simulated
+
 _tracebacks.install()
+
+
+def _run_kernel(kernel: Kernel, arguments: tuple[_Any, ...], named: dict[str, _Any]) -> _Any:
+    """Imports the compiler at the first call: `import nki` takes half of the time without it."""
+    from trn_nki.run import run_kernel
+
+    return run_kernel(kernel, arguments, named)
 
 
 def jit(fn: _Callable[..., _Any] | None = None, **options: object) -> _Any:
@@ -34,7 +42,9 @@ def simulate(kernel: _Callable[..., _Any]) -> _Simulated:
 
     A call takes arrays and returns them as a call of the kernel does, and raises KernelError.
     """
-    return _Simulated(jit(kernel))
+    from trn_nki.simulate import Simulated  # at the first call, as the compiler
+
+    return Simulated(jit(kernel))
 
 
 def __getattr__(name: str) -> object:
