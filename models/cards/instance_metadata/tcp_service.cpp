@@ -80,7 +80,10 @@ void tcp_service::receive(const packet& packet) {
         .max_segment = max_segment_in(tcp.subspan(header_bytes::tcp, length - header_bytes::tcp)),
         .text = {reinterpret_cast<const char*>(tcp.data()) + length, tcp.size() - length}};
     if (remote.service != cfg_.port) return refuse(remote, received);
-    receive_segment(remote, received);
+    const auto known = connections_.find(remote);
+    if (known != connections_.end()) return receive_known(remote, known->second, received);
+    if (received.has(syn)) return open(remote, received);
+    refuse(remote, received);
 }
 
 void tcp_service::send(const peer& remote, const segment& segment, std::uint8_t hops) {
@@ -129,13 +132,6 @@ void tcp_service::refuse(const peer& remote, const segment& received) {
 void tcp_service::acknowledge(const peer& remote, const connection& state) {
     send(remote,
          {.sequence = state.initial + state.sent, .acknowledged = state.expected, .flags = ack});
-}
-
-void tcp_service::receive_segment(const peer& remote, const segment& received) {
-    const auto known = connections_.find(remote);
-    if (known != connections_.end()) return receive_known(remote, known->second, received);
-    if (received.has(syn)) return open(remote, received);
-    refuse(remote, received);
 }
 
 /// Whether the segment has a sequence number that the service expects (RFC 9293 3.10.7.4, first).

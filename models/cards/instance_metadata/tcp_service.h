@@ -98,7 +98,6 @@ private:
     };
     using connection_map = std::map<peer, connection>;
 
-    void receive_segment(const peer& remote, const segment& received);
     void open(const peer& remote, const segment& received);
     void receive_known(const peer& remote, connection& state, const segment& received);
     static bool is_in_window(const connection& state, const segment& received);

@@ -169,10 +169,6 @@ void efa_card::keep_alive() {
     keep_alive_due_.notify(cfg_.keep_alive);
 }
 
-efa_objects::gid efa_card::own_gid() const {
-    return efa_objects::gid_of(wire_.address());
-}
-
 // --- the network ---
 
 void efa_card::received(plug&, payload& payload, sc_time&) {

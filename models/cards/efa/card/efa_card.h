@@ -110,7 +110,7 @@ private:
         sender_.address_handle_removed(number);
     }
     void events_enabled(std::uint32_t groups) override;
-    efa_objects::gid own_gid() const override;
+    efa_objects::gid own_gid() const override { return efa_objects::gid_of(wire_.address()); }
     // plug::device
     void received(plug& local, payload& payload, sc_core::sc_time& delay) override;
 

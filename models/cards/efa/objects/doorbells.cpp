@@ -41,8 +41,4 @@ const doorbells::doorbell* doorbells::find(std::uint64_t offset) const {
     return found == bells.end() ? nullptr : &found->second;
 }
 
-void doorbells::clear() {
-    pages_.clear();
-}
-
 }  // namespace trn::efa_objects

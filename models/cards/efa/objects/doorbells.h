@@ -27,7 +27,7 @@ public:
     void remove(std::uint32_t offset);
     /// The doorbell at a byte offset in the BAR; null if there is none.
     const doorbell* find(std::uint64_t offset) const;
-    void clear();
+    void clear() { pages_.clear(); }
 
 private:
     static constexpr unsigned per_page = page_bytes / 4;

@@ -57,10 +57,6 @@ packet_sender::packet_sender(sc_core::sc_module_name name, const config& cfg,
     dont_initialize();
 }
 
-void packet_sender::wake() {
-    work_.notify(sc_core::SC_ZERO_TIME);
-}
-
 void packet_sender::forget() {
     queues_.for_each([](send_request& request) { request.keep_lent(); });
     queues_.forget();

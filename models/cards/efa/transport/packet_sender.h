@@ -68,7 +68,7 @@ public:
     /// The data of a read is in memory at `time` (absolute), unless `result` is an error.
     void data_arrived(const srd_packet& response, status result, const sc_core::sc_time& time);
     /// Continues after a change of a queue pair's state.
-    void wake();
+    void wake() { work_.notify(sc_core::SC_ZERO_TIME); }
 
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last);

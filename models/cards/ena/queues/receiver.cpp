@@ -53,10 +53,6 @@ void receiver::forget() {
     stop();
 }
 
-sc_time receiver::next_due() const {
-    return packets_.front().due;
-}
-
 receiver::progress receiver::advance() {
     if (packets_.empty()) return progress::idle;
     if (packets_.front().due > sc_core::sc_time_stamp()) return progress::waiting;

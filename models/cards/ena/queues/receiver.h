@@ -57,7 +57,7 @@ private:
     };
 
     progress advance() override;
-    sc_core::sc_time next_due() const override;
+    sc_core::sc_time next_due() const override { return packets_.front().due; }
     bool choose();
     progress describe(submission_queue& queue);
     progress write(submission_queue& queue);

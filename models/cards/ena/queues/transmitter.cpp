@@ -40,10 +40,6 @@ void transmitter::forget() {
     stop();
 }
 
-sc_time transmitter::next_due() const {
-    return *job_->leaves;
-}
-
 transmitter::progress transmitter::advance() {
     if (!job_ && !choose()) return progress::idle;
     if (!job_->described) return describe();

@@ -61,7 +61,7 @@ private:
     };
 
     progress advance() override;
-    sc_core::sc_time next_due() const override;
+    sc_core::sc_time next_due() const override { return *job_->leaves; }
     bool choose();
     progress describe();
     progress read_descriptor(submission_queue& queue);
