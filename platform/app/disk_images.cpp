@@ -20,22 +20,22 @@ namespace trn {
 namespace {
 
 /// Copies the bytes [at, end), for which both files have offsets of their own.
-void copy_bytes(int from, int to, off_t at, off_t end) {
+void copy_bytes(int source, int destination, off_t offset, off_t end) {
     std::vector<char> bytes(1 << 20);
-    while (at < end) {
-        const auto wanted = std::min<off_t>(end - at, static_cast<off_t>(bytes.size()));
-        const auto got = pread(from, bytes.data(), static_cast<std::size_t>(wanted), at);
+    while (offset < end) {
+        const auto wanted = std::min<off_t>(end - offset, static_cast<off_t>(bytes.size()));
+        const auto got = pread(source, bytes.data(), static_cast<std::size_t>(wanted), offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw_errno("read");
         if (got == 0) return;  // truncated meanwhile
         for (ssize_t done = 0; done < got;) {
-            const auto put =
-                pwrite(to, bytes.data() + done, static_cast<std::size_t>(got - done), at + done);
+            const auto put = pwrite(destination, bytes.data() + done,
+                                    static_cast<std::size_t>(got - done), offset + done);
             if (put < 0 && errno == EINTR) continue;
             if (put < 0) throw_errno("write");
             done += put;
         }
-        at += got;
+        offset += got;
     }
 }
 
@@ -67,20 +67,21 @@ void protect_disk_images(plan& board) {
             disk->read_only_image = true;
 }
 
-void copy_disk_image(const std::filesystem::path& from, int to) {
-    const unique_fd image(open(from.c_str(), O_RDONLY | O_CLOEXEC));
+void copy_disk_image(const std::filesystem::path& source, int destination) {
+    const unique_fd image(open(source.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat about {};
-    if (!image || fstat(image.get(), &about) != 0) throw_errno(from.string());
+    if (!image || fstat(image.get(), &about) != 0) throw_errno(source.string());
     if (!S_ISREG(about.st_mode))
-        throw std::system_error(EINVAL, std::generic_category(), from.string());
-    if (ftruncate(to, about.st_size) != 0) throw_errno("write");
-    for (off_t at = 0; at < about.st_size;) {
-        const off_t data = lseek(image.get(), at, SEEK_DATA);
+        throw std::system_error(EINVAL, std::generic_category(), source.string());
+    if (ftruncate(destination, about.st_size) != 0) throw_errno("write");
+    for (off_t offset = 0; offset < about.st_size;) {
+        const off_t data = lseek(image.get(), offset, SEEK_DATA);
         if (data < 0 && errno == ENXIO) return;  // no more data
         const off_t hole = data < 0 ? -1 : lseek(image.get(), data, SEEK_HOLE);
-        if (hole < 0) return copy_bytes(image.get(), to, at, about.st_size);  // unknown holes
-        copy_bytes(image.get(), to, data, hole);
-        at = hole;
+        if (hole < 0)
+            return copy_bytes(image.get(), destination, offset, about.st_size);  // unknown holes
+        copy_bytes(image.get(), destination, data, hole);
+        offset = hole;
     }
 }
 

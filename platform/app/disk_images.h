@@ -22,6 +22,6 @@ void replace_disk_images(plan& board,
 void protect_disk_images(plan& board);
 
 /// Copies a disk's image into an empty file; holes stay holes. \throws std::system_error
-void copy_disk_image(const std::filesystem::path& from, int to);
+void copy_disk_image(const std::filesystem::path& source, int destination);
 
 }  // namespace trn

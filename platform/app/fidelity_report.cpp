@@ -36,17 +36,17 @@ struct row {
 
 std::vector<row> collect(const plan& board) {
     std::map<std::tuple<std::string, std::string_view, std::string_view>, row> all;
-    for (const auto& one : touched_registers()) {
-        const auto* module = board.find(one.module);
-        const std::string kind = module != nullptr ? module->type : one.module;
-        auto& r = all[{kind, one.block, one.name}];
+    for (const auto& touched : touched_registers()) {
+        const auto* module = board.find(touched.module);
+        const std::string kind = module != nullptr ? module->type : touched.module;
+        auto& r = all[{kind, touched.block, touched.name}];
         r.kind = kind;
         std::tie(r.block, r.name, r.known_by, r.fidelity) =
-            std::tie(one.block, one.name, one.known_by, one.fidelity);
-        r.modules.insert(one.module);
+            std::tie(touched.block, touched.name, touched.known_by, touched.fidelity);
+        r.modules.insert(touched.module);
         for (std::size_t i = 0; i < r.use.by.size(); ++i) {
-            r.use.by[i].reads += one.use.by[i].reads;
-            r.use.by[i].writes += one.use.by[i].writes;
+            r.use.by[i].reads += touched.use.by[i].reads;
+            r.use.by[i].writes += touched.use.by[i].writes;
         }
     }
     std::vector<row> rows;

@@ -8,13 +8,14 @@
 namespace trn {
 
 void hart_choice::apply() const {
-    using how = riscv::translate::mode;
-    static const std::map<std::string, how> modes{
-        {"interpret", how::interpret}, {"translate", how::translate}, {"check", how::check}};
-    const how chosen = modes.at(mode);
+    using execution = riscv::translate::mode;
+    static const std::map<std::string, execution> modes{{"interpret", execution::interpret},
+                                                        {"translate", execution::translate},
+                                                        {"check", execution::check}};
+    const execution chosen = modes.at(mode);
     // Only translated code is checked, so `check` translates at the first execution.
-    riscv::translate::choose(chosen,
-                             {.threshold = chosen == how::check ? 1u : 200u, .perf_map = perf_map});
+    riscv::translate::choose(
+        chosen, {.threshold = chosen == execution::check ? 1u : 200u, .perf_map = perf_map});
 }
 
 void add_hart_option(cli::command& command, hart_choice& choice) {

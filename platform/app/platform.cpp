@@ -256,9 +256,9 @@ std::string platform::source_at(std::string_view hart, std::uint64_t pc) {
 void platform::apply(const misuse::choices& chosen) const {
     const auto& board = system_->board();
     misuse::choices{.allowances = board.allowances}.apply();
-    for (const auto& one : chosen.allowances)
-        if (const auto why = unknown_modules(board, one.at))
-            user_mistake(why->code, one.place, why->message, why->suggestion);
+    for (const auto& allowance : chosen.allowances)
+        if (const auto why = unknown_modules(board, allowance.at))
+            user_mistake(why->code, allowance.place, why->message, why->suggestion);
     chosen.apply();
 }
 

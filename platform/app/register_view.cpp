@@ -30,10 +30,11 @@ struct element {
     std::uint64_t offset() const { return declared().element(index) + instance * bank->stride(); }
 };
 
-json fields_of(const element& at) {
+json fields_of(const element& place) {
     json all = json::object();
-    for (const auto& field : at.bank->table().fields)
-        if (field.field.reg == at.row) all[std::string(field.name)] = field.field.get(at.value());
+    for (const auto& field : place.bank->table().fields)
+        if (field.field.reg == place.row)
+            all[std::string(field.name)] = field.field.get(place.value());
     return all;
 }
 
@@ -47,19 +48,19 @@ json uses_of(const register_use& use) {
     return all;
 }
 
-json to_json(const element& at) {
-    const auto& row = at.declared();
-    return {{"block", at.bank->table().block},
+json to_json(const element& place) {
+    const auto& row = place.declared();
+    return {{"block", place.bank->table().block},
             {"name", row.name},
-            {"offset", at.offset()},
+            {"offset", place.offset()},
             {"count", row.count},
-            {"index", at.index},
-            {"instances", at.bank->instances()},
-            {"instance", at.instance},
-            {"value", at.value()},
-            {"fields", fields_of(at)},
-            {"touched", at.bank->touched(at.row)},
-            {"used_by", uses_of(at.bank->use(at.row))},
+            {"index", place.index},
+            {"instances", place.bank->instances()},
+            {"instance", place.instance},
+            {"value", place.value()},
+            {"fields", fields_of(place)},
+            {"touched", place.bank->touched(place.row)},
+            {"used_by", uses_of(place.bank->use(place.row))},
             {"known_by", to_string(row.known_by)},
             {"fidelity", to_string(row.fidelity)}};
 }
@@ -124,27 +125,27 @@ json registers(const rpc::parameters& p) {
 
 /// A register, or one of its fields, as the text of a request names it.
 struct named_register {
-    element at;
+    element place;
     std::string text, module;
     const field_row* field = nullptr;
 
     register_field bits() const {
         if (field) return field->field;
-        const auto width = static_cast<std::uint8_t>(8 * at.bank->table().width);
-        return {static_cast<std::uint16_t>(at.row), 0, width};
+        const auto width = static_cast<std::uint8_t>(8 * place.bank->table().width);
+        return {static_cast<std::uint16_t>(place.row), 0, width};
     }
-    std::uint64_t value() const { return bits().get(at.value()); }
+    std::uint64_t value() const { return bits().get(place.value()); }
 };
 
-const field_row* field_of(const element& at, std::string_view name) {
+const field_row* field_of(const element& place, std::string_view name) {
     std::vector<std::string_view> known;
-    for (const auto& field : at.bank->table().fields) {
-        if (field.field.reg != at.row) continue;
+    for (const auto& field : place.bank->table().fields) {
+        if (field.field.reg != place.row) continue;
         if (boost::iequals(name, field.name)) return &field;
         known.push_back(field.name);
     }
     throw rpc::error(rpc::code::not_found,
-                     fmt::format("register '{}' has no field '{}'  {}", at.declared().name, name,
+                     fmt::format("register '{}' has no field '{}'  {}", place.declared().name, name,
                                  suggest(name, known)));
 }
 
@@ -164,8 +165,8 @@ named_register register_asked(const rpc::parameters& p) {
         };
         if (last == std::string::npos || std::ranges::any_of(banks, is_block))
             return {element_asked(p, banks, name), text, text.substr(0, dot)};
-        const auto at = element_asked(p, banks, name.substr(0, last));
-        return {at, text, text.substr(0, dot), field_of(at, name.substr(last + 1))};
+        const auto place = element_asked(p, banks, name.substr(0, last));
+        return {place, text, text.substr(0, dot), field_of(place, name.substr(last + 1))};
     }
     banks_asked(text.substr(0, text.rfind('.')));  // throws with the list of modules
     throw rpc::error(rpc::code::not_found, fmt::format("'{}' names no register", text));
@@ -174,7 +175,7 @@ named_register register_asked(const rpc::parameters& p) {
 json peek(const rpc::parameters& p) {
     p.only({"register", "index", "instance"});
     const auto asked = register_asked(p);
-    auto result = to_json(asked.at);
+    auto result = to_json(asked.place);
     result["value"] = asked.value();
     if (asked.field) result["field"] = asked.field->name;
     return result;
@@ -189,23 +190,23 @@ std::uint64_t value_for(const named_register& asked, const rpc::parameters& p) {
     return value;
 }
 
-/// What a write of one field puts into the other ones, so that they keep their values.
-std::uint64_t kept_by_a_write(const element& at) {
-    const auto& bits = at.declared().bits;
-    return (at.value() & bits.stored) | bits.kept;
+/// The register with the values that its fields keep when software writes another field.
+std::uint64_t kept_by_a_write(const element& place) {
+    const auto& bits = place.declared().bits;
+    return (place.value() & bits.stored) | bits.kept;
 }
 
 json poke(const rpc::parameters& p) {
     p.only({"register", "index", "instance", "value"});
     const auto asked = register_asked(p);
-    auto* const bank = asked.at.bank;
+    auto* const bank = asked.place.bank;
     const auto bits = asked.bits();
-    auto word = bits.set(kept_by_a_write(asked.at), value_for(asked, p));
-    if ((asked.at.declared().bits.writable() & bits.mask()) == 0)
+    auto word = bits.set(kept_by_a_write(asked.place), value_for(asked, p));
+    if ((asked.place.declared().bits.writable() & bits.mask()) == 0)
         throw rpc::error(rpc::code::failed,
                          fmt::format("software cannot write '{}': use deposit", asked.text));
     tlm::tlm_generic_payload payload;
-    set_access(payload, tlm::TLM_WRITE_COMMAND, asked.at.offset(), &word, bank->table().width);
+    set_access(payload, tlm::TLM_WRITE_COMMAND, asked.place.offset(), &word, bank->table().width);
     auto delay = sc_core::SC_ZERO_TIME;  // between two slices: not waited for
     bank->access(payload, delay);
     if (!payload.is_response_ok())
@@ -218,7 +219,7 @@ json deposit(const rpc::parameters& p) {
     p.only({"register", "index", "instance", "value"});
     const auto asked = register_asked(p);
     const auto value = value_for(asked, p);
-    asked.at.bank->set(asked.bits(), value, asked.at.index, asked.at.instance);
+    asked.place.bank->set(asked.bits(), value, asked.place.index, asked.place.instance);
     if (asked.value() != value)
         throw rpc::error(rpc::code::failed,
                          fmt::format("'{}' keeps no value: its model computes it", asked.text));
@@ -229,17 +230,17 @@ json deposit(const rpc::parameters& p) {
 
 register_handle find_register(const json& named) {
     const auto asked = register_asked({"peek", named});
-    const auto& at = asked.at;
-    const auto own = std::string(at.declared().name);
+    const auto& place = asked.place;
+    const auto own = std::string(place.declared().name);
     return {.value = [asked] { return asked.value(); },
-            .use = [at] { return at.bank->use(at.row); },
+            .use = [place] { return place.bank->use(place.row); },
             .module = asked.module,
             .name = asked.field ? fmt::format("{}.{}", own, asked.field->name) : own,
             .width = asked.bits().width,
-            .index = at.index,
-            .count = at.declared().count,
-            .instance = at.instance,
-            .instances = at.bank->instances()};
+            .index = place.index,
+            .count = place.declared().count,
+            .instance = place.instance,
+            .instances = place.bank->instances()};
 }
 
 json registers_of(const std::string& module) {

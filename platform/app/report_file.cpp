@@ -56,8 +56,8 @@ void check_report(const fs::path& file) {
     check_not_read(file);
     std::error_code unreadable;
     if (fs::is_directory(file, unreadable)) refuse(file, std::strerror(EISDIR));
-    const auto where = is_regular_or_new(file) ? folder_of(file) : file;
-    if (access(where.c_str(), W_OK) != 0) refuse(file, std::strerror(errno));
+    const auto checked = is_regular_or_new(file) ? folder_of(file) : file;
+    if (access(checked.c_str(), W_OK) != 0) refuse(file, std::strerror(errno));
 }
 
 void write_report(const fs::path& file, std::string_view text) {

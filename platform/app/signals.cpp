@@ -65,14 +65,15 @@ public:
     std::vector<vcd_signal> all;
 
     void add(const std::string& text) {
-        const auto one = parse(text);
-        if (!one.wild()) return add_named(one.name, one.inside);
+        const auto pattern = parse(text);
+        if (!pattern.wild()) return add_named(pattern.name, pattern.inside);
         const auto before = all.size();
         for (const auto& name : names())
-            if (matches(one.name, name)) add_named(name, one.inside);
+            if (matches(pattern.name, name)) add_named(name, pattern.inside);
         if (all.size() == before)
-            throw std::invalid_argument(fmt::format("no signal matches '{}'  {}", text,
-                                                    suggest(std::string_view(one.name), known())));
+            throw std::invalid_argument(
+                fmt::format("no signal matches '{}'  {}", text,
+                            suggest(std::string_view(pattern.name), known())));
     }
 
 private:
@@ -80,11 +81,12 @@ private:
     const std::vector<std::string>& names() {
         if (!names_.empty()) return names_;
         add_lines(sc_core::sc_get_top_level_objects());
-        for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {
-            for (const auto engine : of.engine_names())
-                for (const auto noun : {"state", "pc"})
-                    names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, noun));
-        });
+        for_each_module<runs_programs>(
+            [&](const sc_core::sc_object& core, runs_programs& programs) {
+                for (const auto engine : programs.engine_names())
+                    for (const auto noun : {"state", "pc"})
+                        names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, noun));
+            });
         for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
             const auto& table = bank.table();
             for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -120,34 +122,37 @@ private:
     /// Adds the state of an engine: "chip0.nc0.vector.state".
     bool add_engine(const std::string& name) {
         bool found = false;
-        for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {
-            if (found || !name.starts_with(core.name())) return;
-            const auto engines = of.engine_names();
-            for (unsigned e = 0; e < engines.size(); ++e) {
-                const auto path = fmt::format("{}.{}", core.name(), engines[e]);
-                found = found || name == path + ".state" || name == path + ".pc";
-                if (name == path + ".state")
-                    push({path + "_state", 3,
-                          [&of, e] { return std::uint64_t{of.state_number(e)}; }});
-                if (name == path + ".pc")
-                    push({path + "_pc", 32, [&of, e] { return std::uint64_t{of.pc(e)}; }});
-            }
-        });
+        for_each_module<runs_programs>(
+            [&](const sc_core::sc_object& core, runs_programs& programs) {
+                if (found || !name.starts_with(core.name())) return;
+                const auto engines = programs.engine_names();
+                for (unsigned e = 0; e < engines.size(); ++e) {
+                    const auto path = fmt::format("{}.{}", core.name(), engines[e]);
+                    found = found || name == path + ".state" || name == path + ".pc";
+                    if (name == path + ".state")
+                        push({path + "_state", 3,
+                              [&programs, e] { return std::uint64_t{programs.state_number(e)}; }});
+                    if (name == path + ".pc")
+                        push({path + "_pc", 32,
+                              [&programs, e] { return std::uint64_t{programs.pc(e)}; }});
+                }
+            });
         return found;
     }
-    void add_lines(irq_in& of, const std::optional<std::string>& inside) {
+    void add_lines(irq_in& input, const std::optional<std::string>& inside) {
         const auto add = [&](unsigned line) {
-            push({of.lines() == 1 ? std::string(of.name()) : fmt::format("{}_{}", of.name(), line),
-                  1, [&of, line] { return std::uint64_t{of.level(line)}; }});
+            push({input.lines() == 1 ? std::string(input.name())
+                                     : fmt::format("{}_{}", input.name(), line),
+                  1, [&input, line] { return std::uint64_t{input.level(line)}; }});
         };
         if (inside && *inside != "*") {
             const auto line = number(*inside, *inside);
-            if (line >= of.lines())
+            if (line >= input.lines())
                 throw std::invalid_argument(
-                    fmt::format("'{}' has {} lines, no [{}]", of.name(), of.lines(), line));
+                    fmt::format("'{}' has {} lines, no [{}]", input.name(), input.lines(), line));
             return add(line);
         }
-        for (unsigned line = 0; line < of.lines(); ++line) add(line);
+        for (unsigned line = 0; line < input.lines(); ++line) add(line);
     }
     void add_registers(const std::string& name, const std::optional<std::string>& inside) {
         if (inside && *inside == "*") {
@@ -171,17 +176,17 @@ private:
             throw std::invalid_argument(wrong.what());
         }
     }
-    void push(const register_handle& one) {
-        std::string rest = one.name;
-        if (one.instances > 1) rest += fmt::format("_{}", one.instance);
-        if (one.count > 1) rest += fmt::format("_{}", one.index);
-        push({path_of(one.module, rest), one.width, one.value});
+    void push(const register_handle& handle) {
+        std::string rest = handle.name;
+        if (handle.instances > 1) rest += fmt::format("_{}", handle.instance);
+        if (handle.count > 1) rest += fmt::format("_{}", handle.index);
+        push({path_of(handle.module, rest), handle.width, handle.value});
     }
-    void push(vcd_signal one) {
-        if (std::ranges::find(all, one.path, &vcd_signal::path) != all.end()) return;
+    void push(vcd_signal signal) {
+        if (std::ranges::find(all, signal.path, &vcd_signal::path) != all.end()) return;
         if (all.size() == max_signals)
             throw std::invalid_argument(fmt::format("more than {} signals", max_signals));
-        all.push_back(std::move(one));
+        all.push_back(std::move(signal));
     }
 
     std::vector<std::string> names_;
@@ -191,7 +196,7 @@ private:
 
 std::vector<vcd_signal> find_signals(const std::vector<std::string>& patterns) {
     finder found;
-    for (const auto& one : patterns) found.add(one);
+    for (const auto& pattern : patterns) found.add(pattern);
     return std::move(found.all);
 }
 

@@ -70,7 +70,7 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
         return;
     }
     std::vector<std::string> names;
-    for (const auto& one : load) names.push_back(here_or_firmware(one));
+    for (const auto& image : load) names.push_back(here_or_firmware(image));
     image_store::config store;
     store.images = fmt::format("{}", fmt::join(names, ","));
     if (!initrd.empty()) store.initrd = here_or_firmware(initrd);
@@ -97,7 +97,7 @@ void board_options::add_outputs(output_files& files) const {
 
 std::vector<std::string> board_options::misuse_texts() const {
     std::vector<std::string> all;
-    for (const auto& one : build.misuse.policies) all.push_back(one.text());
+    for (const auto& policy : build.misuse.policies) all.push_back(policy.text());
     return all;
 }
 

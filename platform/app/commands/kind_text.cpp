@@ -23,7 +23,7 @@ std::vector<std::string> notes(const parameter& p, const kind& k) {
 
 std::vector<std::string> notes(const port& p, const kind& k) {
     std::vector<std::string> list{std::string(to_string(p.role))};
-    const auto of_default = [&](const port::from_config& from) { return from(k.defaults()); };
+    const auto of_default = [&](const port::from_config& value) { return value(k.defaults()); };
     if (p.count) list.push_back(fmt::format("{} of them", of_default(p.count)));
     if (p.lines) list.push_back(fmt::format("{} lines", of_default(p.lines)));
     if (p.size && of_default(p.size) != 0) list.push_back(to_string(bytes{of_default(p.size)}));
@@ -38,9 +38,9 @@ std::vector<std::string> notes(const port& p, const kind& k) {
 
 std::string kind_text(const kind& k) {
     std::string out = fmt::format("{}: {}\n", k.name, k.doc);
-    const auto row = [&](const auto& one) {
-        out += fmt::format("  {:24} {}\n  {:24} ({})\n", one.name, one.doc, "",
-                           fmt::join(notes(one, k), ", "));
+    const auto row = [&](const auto& entry) {
+        out += fmt::format("  {:24} {}\n  {:24} ({})\n", entry.name, entry.doc, "",
+                           fmt::join(notes(entry, k), ", "));
     };
     if (!k.parameters.empty()) out += "\nparameters\n";
     for (const auto& p : k.parameters) row(p);

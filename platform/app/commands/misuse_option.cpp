@@ -22,7 +22,8 @@ void allow(const std::string& text, std::vector<misuse::allowance>& allowances) 
     if (text.find('=') != text.npos)
         return allowances.push_back(misuse::parse_allowance(text, allow_option));
     note_input(text);
-    for (auto& one : misuse::load_allowances(text)) allowances.push_back(std::move(one));
+    for (auto& allowance : misuse::load_allowances(text))
+        allowances.push_back(std::move(allowance));
 }
 
 }  // namespace

@@ -87,29 +87,29 @@ private:
     void add(const map_row& row) {
         constexpr std::uint64_t end_of_map = std::uint64_t{1} << 32;
         const plan::module& m = board_.module_of(row.target);
-        const machine_description::region at{row.window.base, row.window.size};
-        if (at.base >= end_of_map || m.built_as == nullptr) return;
+        const machine_description::region window{row.window.base, row.window.size};
+        if (window.base >= end_of_map || m.built_as == nullptr) return;
         if (is_a(m, "aclint")) {
-            machine_.aclint = at;
+            machine_.aclint = window;
             machine_.timebase_hz = static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) /
                                                               config_of<aclint>(m).tick);
         } else if (is_a(m, "plic")) {
-            machine_.plic = at;
+            machine_.plic = window;
             machine_.plic_sources = config_of<plic>(m).sources;
         } else if (is_a(m, "uart") || is_a(m, "byte_uart")) {
-            add_uart(row.target.module, at);
+            add_uart(row.target.module, window);
         } else if (is_a(m, "finisher")) {
-            machine_.finisher = at;
+            machine_.finisher = window;
         } else if (is_a(m, "ram_window")) {
-            machine_.ram = at;
+            machine_.ram = window;
         } else {
-            add_other(row.target.module, at);
+            add_other(row.target.module, window);
         }
     }
 
-    void add_uart(std::uint32_t module, const machine_description::region& at) {
+    void add_uart(std::uint32_t module, const machine_description::region& window) {
         constexpr std::uint32_t clocks_per_bit = 16, slot_shift = 2;
-        machine_.uart = at;
+        machine_.uart = window;
         machine_.uart_register_shift = slot_shift;
         const auto& cfg = config_of<uart>(board_.modules[module]);
         machine_.uart_clock_hz = static_cast<std::uint32_t>(cfg.clock_hz);
@@ -118,10 +118,11 @@ private:
             machine_.uart_interrupt = found->second;
     }
 
-    void add_other(std::uint32_t module, const machine_description::region& at) {
-        machine_description::device device{board_.modules[module].built_as->name, at, {}};
+    void add_other(std::uint32_t module, const machine_description::region& window) {
+        machine_description::device device{board_.modules[module].built_as->name, window, {}};
         const auto [first, last] = sources_.equal_range(module);
-        for (auto one = first; one != last; ++one) device.interrupts.push_back(one->second);
+        for (auto source = first; source != last; ++source)
+            device.interrupts.push_back(source->second);
         machine_.others.push_back(std::move(device));
     }
 

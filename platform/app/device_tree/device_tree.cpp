@@ -30,10 +30,10 @@ public:
     }
     class node {
     public:
-        node(tree& of, const std::string& name) : of_(of) {
-            of_.write([&](void* blob) { return fdt_begin_node(blob, name.c_str()); });
+        node(tree& owner, const std::string& name) : tree_(owner) {
+            tree_.write([&](void* blob) { return fdt_begin_node(blob, name.c_str()); });
         }
-        ~node() { of_.write(fdt_end_node); }
+        ~node() { tree_.write(fdt_end_node); }
         node(const node&) = delete;
         node& operator=(const node&) = delete;
 
@@ -58,13 +58,14 @@ public:
         void number(const char* name, std::uint64_t value) {
             cells(name, {high(value), low(value)});
         }
-        void reg(const machine_description::region& at) {
-            cells("reg", {high(at.base), low(at.base), high(at.size), low(at.size)});
+        void reg(const machine_description::region& window) {
+            cells("reg",
+                  {high(window.base), low(window.base), high(window.size), low(window.size)});
         }
 
     private:
         void property(const char* name, const void* value, std::size_t size) {
-            of_.write([&](void* blob) {
+            tree_.write([&](void* blob) {
                 return fdt_property(blob, name, value, static_cast<int>(size));
             });
         }
@@ -72,7 +73,7 @@ public:
             return static_cast<std::uint32_t>(value >> 32);
         }
         static std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-        tree& of_;
+        tree& tree_;
     };
 
     std::vector<std::uint8_t> finish() {
@@ -105,8 +106,8 @@ std::string compatible_of(std::string model) {
     return model;
 }
 
-std::string at(const char* name, const machine_description::region& where) {
-    return fmt::format("{}@{:x}", name, where.base);
+std::string unit_name(const char* name, const machine_description::region& window) {
+    return fmt::format("{}@{:x}", name, window.base);
 }
 
 /// The handle of the interrupt controller of a hart.
@@ -152,12 +153,12 @@ void add_harts(tree& all, const machine_description& m) {
 
 void add_interrupt_controllers(tree& all, const machine_description& m) {
     {
-        tree::node aclint(all, at("clint", m.aclint));
+        tree::node aclint(all, unit_name("clint", m.aclint));
         aclint.texts("compatible", {"sifive,clint0", "riscv,clint0"});
         aclint.cells("interrupts-extended", to_each_hart(m, msip, mtip));
         aclint.reg(m.aclint);
     }
-    tree::node plic(all, at("plic", m.plic));
+    tree::node plic(all, unit_name("plic", m.plic));
     plic.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
     plic.cells("#interrupt-cells", {1});
     plic.cells("#address-cells", {0});
@@ -169,7 +170,7 @@ void add_interrupt_controllers(tree& all, const machine_description& m) {
 }
 
 void add_uart(tree& all, const machine_description& m) {
-    tree::node uart(all, at("serial", m.uart));
+    tree::node uart(all, unit_name("serial", m.uart));
     uart.text("compatible", "ns16550a");
     uart.reg(m.uart);
     uart.cells("clock-frequency", {m.uart_clock_hz});
@@ -184,7 +185,7 @@ void add_uart(tree& all, const machine_description& m) {
 
 void add_end(tree& all, const machine_description& m) {
     {
-        tree::node finisher(all, at("test", m.finisher));
+        tree::node finisher(all, unit_name("test", m.finisher));
         finisher.texts("compatible", {"sifive,test1", "sifive,test0", "syscon"});
         finisher.reg(m.finisher);
         finisher.cells("phandle", {finisher_handle});
@@ -201,7 +202,7 @@ void add_end(tree& all, const machine_description& m) {
 
 void add_chosen(tree& all, const machine_description& m) {
     tree::node chosen(all, "chosen");
-    chosen.text("stdout-path", "/soc/" + at("serial", m.uart));
+    chosen.text("stdout-path", "/soc/" + unit_name("serial", m.uart));
     if (!m.bootargs.empty()) chosen.text("bootargs", m.bootargs);
     if (m.initrd.size == 0) return;
     chosen.number("linux,initrd-start", m.initrd.base);
@@ -209,12 +210,12 @@ void add_chosen(tree& all, const machine_description& m) {
 }
 
 void add_others(tree& all, const machine_description& m) {
-    for (const auto& one : m.others) {
-        tree::node device(all, at(one.kind.c_str(), one.at));
-        device.text("compatible", "trnvp," + one.kind);
-        device.reg(one.at);
-        if (one.interrupts.empty()) continue;
-        device.cells("interrupts", one.interrupts);
+    for (const auto& other : m.others) {
+        tree::node device(all, unit_name(other.kind.c_str(), other.window));
+        device.text("compatible", "trnvp," + other.kind);
+        device.reg(other.window);
+        if (other.interrupts.empty()) continue;
+        device.cells("interrupts", other.interrupts);
         device.cells("interrupt-parent", {plic_handle});
     }
 }
@@ -232,7 +233,7 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         add_chosen(all, m);
         add_harts(all, m);
         {
-            tree::node memory(all, at("memory", m.ram));
+            tree::node memory(all, unit_name("memory", m.ram));
             memory.text("device_type", "memory");
             memory.reg(m.ram);
         }

@@ -16,7 +16,7 @@ struct machine_description {
     /// A device without a stock driver.
     struct device {
         std::string kind;  ///< node name; compatible is "trnvp," and this
-        region at;
+        region window;
         std::vector<std::uint32_t> interrupts = {};  ///< sources at the PLIC
     };
     std::string model;

@@ -26,8 +26,8 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-endpoints::endpoints(platform& on, recording::recorder* recorder)
-    : on_(on), recorder_(recorder), control_(on.methods()) {}
+endpoints::endpoints(platform& board, recording::recorder* recorder)
+    : board_(board), recorder_(recorder), control_(board.methods()) {}
 
 void endpoints::open_folder(const fs::path& folder, bool behind_bridges) {
     make_folder(folder);
@@ -38,19 +38,19 @@ void endpoints::open_folder(const fs::path& folder, bool behind_bridges) {
 }
 
 void endpoints::open_functions(const fs::path& folder, bool behind_bridges) {
-    for (const auto& f : on_.functions()) {
+    for (const auto& f : board_.functions()) {
         auto* function = recorder_ ? &recorder_->recorded(*f.port) : f.port;
         const auto path = socket_of(folder, f);
         try {
             functions_.push_back(std::make_unique<vfio_user_server>(
-                on_.loop().io(), *function,
+                board_.loop().io(), *function,
                 vfio_user_server::config{.path = path.string(),
                                          .name = f.name,
                                          .offer_mapping = true,
                                          .behind_bridge = behind_bridges,
-                                         .board = on_.about().board,
-                                         .digest = on_.about().digest},
-                hooks_into(on_.loop(), "host of " + f.name, "host " + f.server)));
+                                         .board = board_.about().board,
+                                         .digest = board_.about().digest},
+                hooks_into(board_.loop(), "host of " + f.name, "host " + f.server)));
         } catch (const std::system_error& e) {
             throw listen_error(e.what());
         }
@@ -106,15 +106,15 @@ void endpoints::open_control(const control_server::tcp_options& options) {
 }
 
 void endpoints::open_gdb(const std::string& address) {
-    gdb_.emplace(on_.methods());
+    gdb_.emplace(board_.methods());
     all_.push_back({"gdb", gdb_->listen(gdb_server::address_of(address))});
 }
 
 void endpoints::open_consoles(const fs::path& folder) {
     make_folder(folder);
-    auto& consoles = on_.methods().consoles();
+    auto& consoles = board_.methods().consoles();
     for (const auto& [name, output] : consoles.all()) {
-        consoles_.push_back(std::make_unique<console_server>(on_.loop().io(), consoles, name,
+        consoles_.push_back(std::make_unique<console_server>(board_.loop().io(), consoles, name,
                                                              folder / (name + ".uart")));
         all_.push_back({"uart " + name, consoles_.back()->address()});
     }

@@ -25,7 +25,7 @@ public:
     };
 
     /// `recorder`: records all input, if not null.
-    explicit endpoints(platform& on, recording::recorder* recorder = nullptr);
+    explicit endpoints(platform& board, recording::recorder* recorder = nullptr);
 
     /// Opens in `folder`, which is created when missing: control.sock, and one <name>.sock per PCIe
     /// function. The name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
@@ -55,7 +55,7 @@ public:
 private:
     void open_functions(const std::filesystem::path& folder, bool behind_bridges);
 
-    platform& on_;
+    platform& board_;
     recording::recorder* const recorder_;
     std::vector<entry> all_;
     control_server control_;

@@ -15,8 +15,8 @@ namespace trn {
 
 namespace asio = boost::asio;
 
-console_input::console_input(run_loop& loop, console& to, const std::string& path)
-    : loop_(loop), to_(to) {
+console_input::console_input(run_loop& loop, console& receiver, const std::string& path)
+    : loop_(loop), console_(receiver) {
     // Opened again: O_NONBLOCK on a terminal's descriptor would also affect standard output.
     const auto* const file = path == "-" ? "/dev/stdin" : path.c_str();
     int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -55,7 +55,7 @@ void console_input::feed() {
     while (wanted_) {
         if (rest_.empty() && file_ >= 0) read_more();
         if (rest_.empty()) return;
-        const auto taken = to_.type(rest_);
+        const auto taken = console_.type(rest_);
         rest_.remove_prefix(taken);
         if (rest_.empty() && stream_) receive();
         if (!rest_.empty()) return;

@@ -18,7 +18,7 @@ namespace trn {
 class console_input {
 public:
     /// `path` "-" is standard input. Throws std::invalid_argument when the file cannot be read.
-    console_input(run_loop& loop, console& to, const std::string& path);
+    console_input(run_loop& loop, console& receiver, const std::string& path);
     ~console_input();
 
     /// Call when the program polls for input.
@@ -31,7 +31,7 @@ private:
     void end();
 
     run_loop& loop_;
-    console& to_;
+    console& console_;
     std::optional<boost::asio::posix::stream_descriptor> stream_;  // a pipe or terminal
     int file_ = -1;                                                // a file
     std::optional<std::uint64_t> attachment_;

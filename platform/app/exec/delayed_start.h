@@ -12,8 +12,9 @@ class delayed_start : public sc_core::sc_module {
 public:
     irq_out reset{"reset"};
 
-    delayed_start(sc_core::sc_module_name name, irq_in& hart_reset, const sc_core::sc_time& at)
-        : sc_module(name), at_(at) {
+    delayed_start(sc_core::sc_module_name name, irq_in& hart_reset,
+                  const sc_core::sc_time& start_time)
+        : sc_module(name), start_time_(start_time) {
         reset.bind(hart_reset);
         reset.set(true);
         SC_HAS_PROCESS(delayed_start);
@@ -23,10 +24,10 @@ public:
     }
 
 private:
-    void start_of_simulation() override { due_.notify(at_); }
+    void start_of_simulation() override { due_.notify(start_time_); }
     void start() { reset.set(false); }
 
-    const sc_core::sc_time at_;
+    const sc_core::sc_time start_time_;
     sc_core::sc_event due_{"due"};
 };
 

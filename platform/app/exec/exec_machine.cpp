@@ -85,14 +85,14 @@ void exec_machine::connect_devices() {
 }
 
 template <typename Socket>
-void exec_machine::connect(Socket& target, const place& at) {
+void exec_machine::connect(Socket& target, const place& window) {
     bus_.initiator.bind(target);
-    map(at);
+    map(window);
     ++port_;
 }
 
-void exec_machine::map(const place& at) {
-    if (at.size > 0) bus_.map({at.base, at.size, at.target_base, port_});
+void exec_machine::map(const place& window) {
+    if (window.size > 0) bus_.map({window.base, window.size, window.target_base, port_});
 }
 
 void exec_machine::attach_ram(const elf_program& program) {

@@ -66,8 +66,8 @@ private:
     };
 
     template <typename Socket>
-    void connect(Socket& target, const place& at);
-    void map(const place& at);
+    void connect(Socket& target, const place& window);
+    void map(const place& window);
     void make_harts();
     void connect_interrupts();
     void connect_devices();

@@ -68,13 +68,13 @@ void htif::receive(std::uint64_t message) {
 
 void htif::system_call(std::uint64_t arguments) {
     std::array<std::uint64_t, 8> words{};
-    std::uint8_t* const at = ram_at(arguments, sizeof words);
-    if (at == nullptr) return;
-    std::memcpy(words.data(), at, sizeof words);
+    std::uint8_t* const call = ram_at(arguments, sizeof words);
+    if (call == nullptr) return;
+    std::memcpy(words.data(), call, sizeof words);
     std::uint64_t result = not_implemented;
     if (words[0] == sys_exit) cfg_.on_exit(words[1]);
     if (words[0] == sys_write) result = write_file(words[1], words[2], words[3]);
-    std::memcpy(at, &result, sizeof result);
+    std::memcpy(call, &result, sizeof result);
 }
 
 std::uint64_t htif::write_file(std::uint64_t descriptor, std::uint64_t address,
@@ -88,7 +88,7 @@ std::uint64_t htif::write_file(std::uint64_t descriptor, std::uint64_t address,
 
 void htif::answer(std::uint64_t message) {
     if (!cfg_.fromhost) return;
-    if (std::uint8_t* const at = ram_at(*cfg_.fromhost, 8)) std::memcpy(at, &message, 8);
+    if (std::uint8_t* const word = ram_at(*cfg_.fromhost, 8)) std::memcpy(word, &message, 8);
 }
 
 std::uint8_t* htif::ram_at(std::uint64_t address, std::uint64_t length) {

@@ -41,14 +41,14 @@ void guest_ports::slot(std::uint16_t port, bool reachable) {
     }
 }
 
-void guest_ports::follow(card& at) {
-    if (at.in_guest == at.reachable || at.tries >= max_tries) return;
-    monitor_.press_attention_button(at.function.name, [this, &at](bool accepted) {
-        if (accepted) at.in_guest = !at.in_guest;
-        ++at.tries;
-        at.retry.expires_after(between_tries);
-        at.retry.async_wait([this, &at](auto error) {
-            if (!error) follow(at);
+void guest_ports::follow(card& followed) {
+    if (followed.in_guest == followed.reachable || followed.tries >= max_tries) return;
+    monitor_.press_attention_button(followed.function.name, [this, &followed](bool accepted) {
+        if (accepted) followed.in_guest = !followed.in_guest;
+        ++followed.tries;
+        followed.retry.expires_after(between_tries);
+        followed.retry.async_wait([this, &followed](auto error) {
+            if (!error) follow(followed);
         });
     });
 }

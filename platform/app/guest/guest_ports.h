@@ -36,7 +36,7 @@ private:
         unsigned tries = 0;
         boost::asio::steady_timer retry;
     };
-    void follow(card& at);
+    void follow(card& followed);
 
     qemu_monitor monitor_;
     std::deque<card> cards_;

@@ -32,22 +32,22 @@ unsigned time_stamp_khz() {
 #ifdef __x86_64__
     struct sample {
         std::uint64_t ticks, width;
-        std::chrono::steady_clock::time_point at;
+        std::chrono::steady_clock::time_point time;
     };
     const auto take = [] {
         sample best{0, ~std::uint64_t{0}, {}};
         for (int i = 0; i < 50; ++i) {  // the shortest sample was probably not interrupted
             const std::uint64_t before = __rdtsc();
-            const auto at = std::chrono::steady_clock::now();
+            const auto now = std::chrono::steady_clock::now();
             const std::uint64_t width = __rdtsc() - before;
-            if (width < best.width) best = {before + width / 2, width, at};
+            if (width < best.width) best = {before + width / 2, width, now};
         }
         return best;
     };
     const auto first = take();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const auto last = take();
-    const std::chrono::duration<double, std::milli> passed = last.at - first.at;
+    const std::chrono::duration<double, std::milli> passed = last.time - first.time;
     return static_cast<unsigned>(static_cast<double>(last.ticks - first.ticks) / passed.count());
 #else
     return 0;

@@ -53,8 +53,8 @@ bool qemu_monitor::connect() {
 
 void qemu_monitor::write() {
     asio::async_write(socket_, asio::buffer(unsent_.front()),
-                      [this, at = connection_](auto error, std::size_t) {
-                          if (error || at != connection_) return;
+                      [this, connection = connection_](auto error, std::size_t) {
+                          if (error || connection != connection_) return;
                           unsent_.pop_front();
                           if (!unsent_.empty()) write();
                       });

@@ -15,8 +15,8 @@ requires requires {
 struct trn::config::choices<E> {
     static constexpr auto list = [] {
         std::array<choice<E>, names_of<E>::list.size()> all{};
-        std::ranges::transform(names_of<E>::list, all.begin(), [](const named<E>& one) {
-            return choice<E>{one.name, one.value};
+        std::ranges::transform(names_of<E>::list, all.begin(), [](const named<E>& known) {
+            return choice<E>{known.name, known.value};
         });
         return all;
     }();

@@ -39,16 +39,16 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 std::variant<location, std::string> parse_location(std::string_view text) {
-    const auto at = text.find('@');
-    const auto name = trimmed(text.substr(0, at));
+    const auto separator = text.find('@');
+    const auto name = trimmed(text.substr(0, separator));
     location result;
-    if (at != std::string_view::npos) {
-        const auto offset = parse_offset(trimmed(text.substr(at + 1)));
+    if (separator != std::string_view::npos) {
+        const auto offset = parse_offset(trimmed(text.substr(separator + 1)));
         if (const auto* wrong = std::get_if<std::string>(&offset)) return *wrong;
         result.offset = std::get<std::uint64_t>(offset);
     }
     if (name == "host") return result;
-    if (name == "axi" && at != std::string_view::npos) {
+    if (name == "axi" && separator != std::string_view::npos) {
         result.space = location::kind::axi;
         return result;
     }

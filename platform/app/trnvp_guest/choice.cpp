@@ -16,8 +16,8 @@ namespace {
 using functions = std::vector<platform::function>;
 using words = std::vector<std::string>;
 
-bool has(const words& in, std::string_view word) {
-    return std::ranges::find(in, word) != in.end();
+bool has(const words& list, std::string_view word) {
+    return std::ranges::find(list, word) != list.end();
 }
 
 /// The function's name relative to its server.
@@ -32,8 +32,8 @@ std::size_t number_in(const std::string& text, std::size_t otherwise) {
     return number ? std::stoul(text) : otherwise;
 }
 
-void keep_chips(functions& of) {
-    std::erase_if(of, [](const auto& f) { return !f.chip; });
+void keep_chips(functions& all) {
+    std::erase_if(all, [](const auto& f) { return !f.chip; });
 }
 
 /// The first `count` chips, or the first `count` cards of a board without chips.

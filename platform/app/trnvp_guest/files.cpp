@@ -29,11 +29,11 @@ void check_names(const std::string& option, const std::vector<guest_image::file_
 }
 
 guest_image::file_and_words split(const std::string& option, const std::string& text) {
-    std::istringstream in(text);
+    std::istringstream input(text);
     std::string file, word;
-    in >> file;
+    input >> file;
     guest_image::file_and_words out{file, {}};
-    while (in >> word) out.words.push_back(word);
+    while (input >> word) out.words.push_back(word);
     if (!fs::is_regular_file(out.file))
         throw user_error(fmt::format("{}: there is no file '{}'", option, file));
     return out;

@@ -40,17 +40,17 @@ int guest(const guest_options& chosen) {
 void add_guest(cli::command* c, int& status) {
     auto chosen = std::make_shared<guest_options>();
     chosen->board.add_to(*c);
-    auto* one = c->add_option("--server", chosen->which.server,
-                              "server of the board that runs as the guest (default: the first)");
-    c->add_option("--servers", chosen->which.servers,
+    auto* server = c->add_option("--server", chosen->choice.server,
+                                 "server of the board that runs as the guest (default: the first)");
+    c->add_option("--servers", chosen->choice.servers,
                   "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
         ->allow_extra_args(false)  // arguments after "--" are QEMU's
-        ->excludes(one);
-    auto* devices = c->add_option("--devices", chosen->which.devices,
+        ->excludes(server);
+    auto* devices = c->add_option("--devices", chosen->choice.devices,
                                   "so many chips and no card (default: see --functions)")
                         ->check(cli::in_range(1u, 64u));
-    c->add_option("--functions", chosen->which.functions,
+    c->add_option("--functions", chosen->choice.functions,
                   "of the server: all (default), chips, none, or NAME,... such as chip0,nic1")
         ->delimiter(',')
         ->allow_extra_args(false)

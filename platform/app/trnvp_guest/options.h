@@ -16,7 +16,7 @@ namespace trn {
 /// Options of `trnvp guest`.
 struct guest_options {
     board_options board;
-    guest_choice which;
+    guest_choice choice;
     bool flat = false;  ///< functions are on the root bus, without bridges
     std::filesystem::path listen;
     std::filesystem::path qemu, kernel, initrd;

@@ -63,8 +63,8 @@ platform_options platform_options_of(const guest_options& chosen) {
         return std::ranges::any_of(build.set,
                                    [&](const auto& s) { return s.starts_with(name + "="); });
     };
-    if (chosen.which.devices != 0 && parameter_of(board, "devices") && !said("devices"))
-        build.set.push_back(fmt::format("devices={}", chosen.which.devices));
+    if (chosen.choice.devices != 0 && parameter_of(board, "devices") && !said("devices"))
+        build.set.push_back(fmt::format("devices={}", chosen.choice.devices));
     if (parameter_of(board, "shared_hbm") && !said("shared_hbm"))
         build.set.push_back("shared_hbm=true");
     return build;
@@ -97,14 +97,14 @@ public:
         wait_for_signals();
         run_loop::goal goal{"the command line", "the guests to end"};
         goal.background = true;
-        const auto how = platform_.loop().run(std::move(goal));
+        const auto reason = platform_.loop().run(std::move(goal));
         if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
         auto lost = platform_.finish_records();
         if (uart_) lost += uart_->finish();
         if (touched) touched->write(platform_.modules().board());
         const bool by_itself = have_ended();
-        const int status = conclude(how);
+        const int status = conclude(reason);
         consoles_.finish();
         print_misuse(platform_.chips());
         if (const auto unread = finish_streams(by_itself); !unread.empty())
@@ -123,12 +123,12 @@ private:
         if (functions.empty())
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));
-        for (const auto& server : chosen_.which.servers_of(functions, platform_.about().board)) {
+        for (const auto& server : chosen_.choice.servers_of(functions, platform_.about().board)) {
             auto own = functions;
             std::erase_if(own, [&](const auto& f) { return f.server != server; });
             guests_.push_back(std::make_unique<running_guest>(
-                server,
-                machine_of(own.front(), chosen_.which.functions_of(own, platform_.about().board))));
+                server, machine_of(own.front(),
+                                   chosen_.choice.functions_of(own, platform_.about().board))));
         }
     }
 
@@ -140,7 +140,7 @@ private:
             static_cast<std::uint64_t>(std::ranges::count_if(functions, &platform::function::chip));
         if (m.cpus == 0)
             m.cpus =
-                std::min(std::max(chosen_.which.servers.empty() ? 2u : 1u, m.nodes), any.cores);
+                std::min(std::max(chosen_.choice.servers.empty() ? 2u : 1u, m.nodes), any.cores);
         if (m.cpus > any.cores)
             throw user_error(fmt::format("--cpus {}: the server has {} cores", m.cpus, any.cores));
         if (m.cpus < m.nodes)
@@ -171,7 +171,7 @@ private:
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;
         if (image_) m.initrd = initramfs();
-        m.interactive = chosen_.which.servers.empty() && isatty(STDIN_FILENO) != 0 &&
+        m.interactive = chosen_.choice.servers.empty() && isatty(STDIN_FILENO) != 0 &&
                         (!image_ || image_->shell);
         return m;
     }
@@ -220,7 +220,7 @@ private:
     }
 
     void start_guests() {
-        if (chosen_.which.servers.empty()) return guests_.front()->start();
+        if (chosen_.choice.servers.empty()) return guests_.front()->start();
         for (const auto& g : guests_)
             g->start(platform_.loop().io(), [this, &name = g->name()](std::string_view text) {
                 consoles_.write(name, text);
@@ -277,27 +277,27 @@ private:
     }
 
     /// Returns the first guest status that is not 0.
-    int conclude(const stop_reason& how) {
+    int conclude(const stop_reason& reason) {
         int first = 0;
         for (const auto& g : guests_) {
             const auto ended = g->ended();
             g->end();
             if (interrupted_) continue;
-            const int status = conclude(*g, ended, how);
+            const int status = conclude(*g, ended, reason);
             if (first == 0) first = status;
         }
         return interrupted_ ? 128 + *interrupted_ : first;
     }
 
     int conclude(const running_guest& guest, std::optional<child_process::end_state> ended,
-                 const stop_reason& how) {
+                 const stop_reason& reason) {
         const auto subject =
-            chosen_.which.servers.empty() ? "the guest" : "the guest " + guest.name();
+            chosen_.choice.servers.empty() ? "the guest" : "the guest " + guest.name();
         if (!ended) {
-            print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, subject);
+            print_to(stderr, "trnvp: {} ended the platform before {}\n", reason.text, subject);
             return 1;
         }
-        const std::string qemu = chosen_.which.servers.empty() ? "QEMU" : "QEMU of " + subject;
+        const std::string qemu = chosen_.choice.servers.empty() ? "QEMU" : "QEMU of " + subject;
         if (ended->signal != 0) {
             print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
             return ended->shell_status();
