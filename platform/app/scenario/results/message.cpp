@@ -5,10 +5,22 @@
 
 #include "platform/framework/process/output_log.h"
 
+namespace trn::config {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(place, line, column, length)
+
+}  // namespace trn::config
+
 namespace trn::scenario {
 
 using nlohmann::json;
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(enclosing, name, line, file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(outcome::begun, step, line, at_ns, inside, file)
+// The runner measures beginning_s itself.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(outcome, result, message, step, place, file, state, log,
+                                   first_step_s, wall_s, own_s, simulated_ns, trace_digest,
+                                   timeline, figures, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(step_message, step, column, begins, process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_message, passed, message, simulated_ns, trace_digest, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(member_message, number, result)

@@ -70,11 +70,5 @@ struct run_progress {
 // Conversions for messages between processes and for reports.
 void to_json(nlohmann::json& message, const figure& measured);
 void from_json(const nlohmann::json& message, figure& measured);
-void to_json(nlohmann::json& message, const enclosing& container);
-void from_json(const nlohmann::json& message, enclosing& container);
-void to_json(nlohmann::json& message, const outcome::begun& begun);
-void from_json(const nlohmann::json& message, outcome::begun& begun);
-void to_json(nlohmann::json& message, const outcome& run_outcome);
-void from_json(const nlohmann::json& message, outcome& run_outcome);
 
 }  // namespace trn::scenario
