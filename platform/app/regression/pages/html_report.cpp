@@ -285,6 +285,14 @@ std::string table(const history& past, const std::string& rows) {
         past.empty() ? "" : "<th>Last runs</th>", rows);
 }
 
+/// `rows`: of the table of scenarios. `boards`: their pictures, or links to them.
+std::string index_page(const run_record& run, const history& past, const std::string& rows,
+                       const std::string& boards) {
+    return page("trnvp test", overview(run) + table(past, rows) + figures(run) +
+                                  (boards.empty() ? "" : "<h2>Boards</h2>\n") + boards +
+                                  std::string(script));
+}
+
 std::string board_file(const std::string& key) {
     std::string name;
     for (const char c : key.substr(0, 60))
@@ -320,12 +328,11 @@ std::string to_html(const run_record& run, const history& past) {
                                       shown.passed() ? "" : " open", shown.outcome.timeline.size(),
                                       scenario_details(runs, past))});
     }
-    auto body = overview(run) + table(past, rows) + figures(run);
-    if (!run.boards.empty()) body += "<h2>Boards</h2>\n";
+    std::string boards;
     for (const auto& [board, about] : run.boards)
-        body += fmt::format("<details class=\"board\"><summary>{}</summary>\n{}</details>\n",
-                            escaped(board), about.picture);
-    return page("trnvp test", body + std::string(script));
+        boards += fmt::format("<details class=\"board\"><summary>{}</summary>\n{}</details>\n",
+                              escaped(board), about.picture);
+    return index_page(run, past, rows, boards);
 }
 
 std::string write_pages(const fs::path& folder, const run_record& run, const history& past) {
@@ -337,15 +344,13 @@ std::string write_pages(const fs::path& folder, const run_record& run, const his
         rows += row_text(runs, past, {link, ""});
         lost += write_one(folder / link, [&] { return scenario_page(run, runs, past); });
     }
-    auto body = overview(run) + table(past, rows) + figures(run);
-    if (!run.boards.empty()) body += "<h2>Boards</h2>\n";
+    std::string boards;
     for (const auto& [board, about] : run.boards) {
         const auto link = "pages/" + board_file(board);
-        body += fmt::format("<p><a href=\"{}\">{}</a></p>\n", link, escaped(board));
+        boards += fmt::format("<p><a href=\"{}\">{}</a></p>\n", link, escaped(board));
         lost += write_one(folder / link, [&] { return about.picture; });
     }
-    return write_one(folder / "index.html",
-                     [&] { return page("trnvp test", body + std::string(script)); }) +
+    return write_one(folder / "index.html", [&] { return index_page(run, past, rows, boards); }) +
            lost;
 }
 
