@@ -25,7 +25,6 @@ from trn_nki.run.execution import Outcome
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.functions import function_of
 from trn_nki.run.input_files import InputFiles
-from trn_nki.run.preparation import prepare
 from trn_nki.trace import Recording, host_arrays, record_kernel
 from trn_nki.values import generations
 
@@ -199,6 +198,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(options: argparse.Namespace) -> int:
+    from trn_nki.run.preparation import prepare  # no other command needs it
+
     prepare(options.folder)
     return 0
 

@@ -2,7 +2,6 @@
 """The exception for kernels that cannot be traced, compiled or run."""
 from __future__ import annotations
 
-import difflib
 import warnings
 from typing import Any, Iterable
 
@@ -53,5 +52,7 @@ def warn(message: str, rule: str, place: places.Place) -> None:
 
 def closest(name: str, known: Iterable[str]) -> str:
     """The text ", did you mean 'x'?" or nothing."""
+    import difflib  # needed for mistakes only
+
     found = difflib.get_close_matches(name, list(known), 1)
     return f", did you mean '{found[0]}'?" if found else ""

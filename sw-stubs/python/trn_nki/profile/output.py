@@ -7,21 +7,30 @@ import os
 import pathlib
 from typing import Callable
 
-from trn_nki.profile.page import html_of
-from trn_nki.profile.perfetto import perfetto_bytes
 from trn_nki.profile.records import Profile
-from trn_nki.profile.tables import tables_of
+
+# The makers are imported by the commands that write a profile only.
+
+
+def _html_of(profile: Profile) -> bytes:
+    from trn_nki.profile.page import html_of
+
+    return html_of(profile).encode()
 
 
 def _json_of(profile: Profile) -> bytes:
+    from trn_nki.profile.tables import tables_of
+
     return (json.dumps(tables_of(profile), separators=(",", ":")) + "\n").encode()
 
 
-FORMATS: dict[str, Callable[[Profile], bytes]] = {
-    ".html": lambda profile: html_of(profile).encode(),
-    ".json": _json_of,
-    ".perfetto-trace": perfetto_bytes,
-}
+def _perfetto_of(profile: Profile) -> bytes:
+    from trn_nki.profile.perfetto import perfetto_bytes
+
+    return perfetto_bytes(profile)
+
+
+FORMATS: dict[str, Callable[[Profile], bytes]] = {".html": _html_of, ".json": _json_of, ".perfetto-trace": _perfetto_of}
 NAMES = ("profile.html", "profile.json", "profile.perfetto-trace")  # in a folder
 
 
