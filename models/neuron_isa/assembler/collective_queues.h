@@ -19,19 +19,19 @@ class collective_queues {
 public:
     void start(unsigned core, int line) { lines_.try_emplace(core, line); }
     /// Adds a use of a queue at a place in the text.
-    void use(const program_names::collective_queue& which, diagnostic place) {
-        if (uses_.size() < max_uses) uses_.emplace_back(which, std::move(place));
+    void use(const program_names::collective_queue& used, diagnostic place) {
+        if (uses_.size() < max_uses) uses_.emplace_back(used, std::move(place));
     }
-    void report(diagnostics& to) {
-        for (auto& [which, place] : uses_) {
-            const auto found = lines_.find(which.core);
+    void report(diagnostics& mistakes) {
+        for (auto& [used, place] : uses_) {
+            const auto found = lines_.find(used.core);
             if (found == lines_.end()) continue;
             place.message = fmt::format(
                 "queue {} is of collectives, which line {} starts on core {}: take 0 "
                 "to {} or {} to {}",
-                which.queue, found->second, which.core, first_collective_queue - 1,
+                used.queue, found->second, used.core, first_collective_queue - 1,
                 last_collective_queue + 1, transfer_queues - 1);
-            to.add(std::move(place));
+            mistakes.add(std::move(place));
         }
     }
 

@@ -24,14 +24,14 @@ namespace trn::isa {
 /// An error in one line; the rest of the line is skipped.
 struct line_error {
     mistake code;
-    std::size_t at, length;
+    std::size_t column, length;
     std::string message;
     std::string suggestion;
 };
 
 /// A range of columns.
 struct extent {
-    std::size_t at = 0, length = 1;
+    std::size_t column = 0, length = 1;
 };
 
 inline bool starts_word(char c) {
@@ -46,14 +46,15 @@ class cursor {
 public:
     explicit cursor(std::string_view line) : line_(line.substr(0, line.find_first_of("#;"))) {}
 
-    [[noreturn]] void fail(mistake code, std::size_t at, std::string message,
+    [[noreturn]] void fail(mistake code, std::size_t start, std::string message,
                            std::string suggestion = {}) const {
-        fail(code, since(at), std::move(message), std::move(suggestion));
+        fail(code, since(start), std::move(message), std::move(suggestion));
     }
 
-    [[noreturn]] static void fail(mistake code, const extent& where, std::string message,
+    [[noreturn]] static void fail(mistake code, const extent& place, std::string message,
                                   std::string suggestion = {}) {
-        throw line_error{code, where.at, where.length, std::move(message), std::move(suggestion)};
+        throw line_error{code, place.column, place.length, std::move(message),
+                         std::move(suggestion)};
     }
     /// The range read from `start` on.
     extent since(std::size_t start) const {
@@ -81,6 +82,9 @@ public:
     }
     void expect(std::string_view text) {
         if (!accept(text)) fail(mistake::wrong_shape, at_, fmt::format("expected '{}'", text));
+    }
+    void expect_end() {
+        if (!at_end()) fail(mistake::wrong_shape, at_, "nothing expected here");
     }
     bool at_word() { return position() < line_.size() && starts_word(line_[at_]); }
     bool at_number() {

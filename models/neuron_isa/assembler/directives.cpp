@@ -70,96 +70,100 @@ void program_names::need_core(unsigned number) {
     set_.cores = std::max(set_.cores, number + 1);
 }
 
-unsigned program_names::read_queue(cursor& in, unsigned max) {
-    const std::size_t at = in.position();
-    const auto queue = static_cast<unsigned>(in.number(0, max));
+unsigned program_names::read_queue(cursor& input, unsigned max) {
+    const std::size_t start = input.position();
+    const auto queue = static_cast<unsigned>(input.number(0, max));
     if (queue >= first_collective_queue && queue <= last_collective_queue)
-        collective_queues_.push_back({core, queue, at, 1});
+        collective_queues_.push_back({core, queue, start, 1});
     return queue;
 }
 
-std::string program_names::new_name(cursor& in, std::string_view expected) const {
-    const std::size_t at = in.position();
-    const std::string_view name = in.name(expected);
+std::string program_names::new_name(cursor& input, std::string_view expected) const {
+    const std::size_t start = input.position();
+    const std::string_view name = input.name(expected);
     if (name.size() > max_name_bytes)
-        in.fail(mistake::bad_name, at,
-                fmt::format("a name has at most {} letters", max_name_bytes));
+        input.fail(mistake::bad_name, start,
+                   fmt::format("a name has at most {} letters", max_name_bytes));
     if (std::ranges::find(reserved, name) != std::end(reserved) ||
         (name.starts_with("core") && name.size() == 5 && is_digit(name[4])))
-        in.fail(mistake::bad_name, at, fmt::format("'{}' has a meaning of its own here", name));
+        input.fail(mistake::bad_name, start,
+                   fmt::format("'{}' has a meaning of its own here", name));
     if (tensors_.contains(name) || transfers_.contains(name))
-        in.fail(mistake::duplicate_name, at, fmt::format("'{}' is declared already", name));
+        input.fail(mistake::duplicate_name, start, fmt::format("'{}' is declared already", name));
     return std::string(name);
 }
 
-std::uint32_t program_names::find_tensor(cursor& in, std::size_t at, std::string_view name) const {
+std::uint32_t program_names::find_tensor(cursor& input, std::size_t start,
+                                         std::string_view name) const {
     if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
-    in.fail(mistake::unknown_variable, at, fmt::format("no tensor '{}' is declared above", name),
-            suggest(name, names_in(tensors_)));
+    input.fail(mistake::unknown_variable, start,
+               fmt::format("no tensor '{}' is declared above", name),
+               suggest(name, names_in(tensors_)));
 }
 
-const transfer& program_names::read_transfer_name(cursor& in) const {
-    const std::size_t at = in.position();
-    const std::string_view name = in.name("the name of a transfer");
+const transfer& program_names::read_transfer_name(cursor& input) const {
+    const std::size_t start = input.position();
+    const std::string_view name = input.name("the name of a transfer");
     if (const auto found = transfers_.find(name); found != transfers_.end())
         return set_.transfers[found->second];
-    in.fail(mistake::unknown_variable, at, fmt::format("no transfer '{}' is declared above", name),
-            suggest(name, names_in(transfers_)));
+    input.fail(mistake::unknown_variable, start,
+               fmt::format("no transfer '{}' is declared above", name),
+               suggest(name, names_in(transfers_)));
 }
 
-unsigned program_names::read_core(cursor& in) {
-    const cursor before = in;
-    if (in.accept("core") && in.at_number()) {
-        const auto number = static_cast<unsigned>(in.number(0, max_set_cores - 1));
-        in.expect(".");
+unsigned program_names::read_core(cursor& input) {
+    const cursor before = input;
+    if (input.accept("core") && input.at_number()) {
+        const auto number = static_cast<unsigned>(input.number(0, max_set_cores - 1));
+        input.expect(".");
         need_core(number);
         return number;
     }
-    in = before;
+    input = before;
     return core;
 }
 
-sync_index program_names::read_semaphore(cursor& in) {
-    const unsigned of = read_core(in);
-    const bool event = in.accept("E[");
-    if (!event) in.expect("S[");
-    const unsigned index = in.number<std::uint8_t>();
-    in.expect("]");
-    return {static_cast<std::uint16_t>(of),
+sync_index program_names::read_semaphore(cursor& input) {
+    const unsigned owner = read_core(input);
+    const bool event = input.accept("E[");
+    if (!event) input.expect("S[");
+    const unsigned index = input.number<std::uint8_t>();
+    input.expect("]");
+    return {static_cast<std::uint16_t>(owner),
             static_cast<std::uint16_t>(event ? first_event + index : index)};
 }
 
-void program_names::read_tensor(cursor& in) {
+void program_names::read_tensor(cursor& input) {
     tensor t;
-    t.name = new_name(in, "the name of the tensor");
+    t.name = new_name(input, "the name of the tensor");
     t.core = core;
-    t.type = in.element_type();
-    in.expect("[");
+    t.type = input.element_type();
+    input.expect("[");
     std::uint64_t bytes = size_of(t.type);
     do {
-        const std::size_t at = in.position();
+        const std::size_t start = input.position();
         if (t.shape.size() == max_tensor_rank)
-            in.fail(mistake::out_of_range, at, "a tensor has at most 8 dimensions");
-        t.shape.push_back(static_cast<std::uint32_t>(in.number(1, 0xffffffff)));
+            input.fail(mistake::out_of_range, start, "a tensor has at most 8 dimensions");
+        t.shape.push_back(static_cast<std::uint32_t>(input.number(1, 0xffffffff)));
         const bool fits = t.shape.back() <= (max_tensor_bytes - 1) / bytes;
         bytes *= t.shape.back();
-        if (!fits) in.fail(mistake::out_of_range, at, "a tensor has less than 1 TiB");
-    } while (in.accept(","));
-    in.expect("]");
-    t.role = static_cast<tensor_role>(in.choice(role_words, "a role of a tensor"));
+        if (!fits) input.fail(mistake::out_of_range, start, "a tensor has less than 1 TiB");
+    } while (input.accept(","));
+    input.expect("]");
+    t.role = static_cast<tensor_role>(input.choice(role_words, "a role of a tensor"));
     std::vector<std::string_view> given;
-    while (!in.at_end()) {
+    while (!input.at_end()) {
         static constexpr std::string_view keys[] = {"align", "core"};
-        const std::size_t at = in.position();
-        const unsigned key = in.choice(keys, "an option of a tensor");
-        in.once(given, at, keys[key]);
-        in.expect("=");
+        const std::size_t start = input.position();
+        const unsigned key = input.choice(keys, "an option of a tensor");
+        input.once(given, start, keys[key]);
+        input.expect("=");
         if (key == 0) {
-            t.alignment = static_cast<std::uint32_t>(in.number(1, 1 << 30));
+            t.alignment = static_cast<std::uint32_t>(input.number(1, 1 << 30));
             if (!std::has_single_bit(t.alignment))
-                in.fail(mistake::misaligned, at, "the alignment is a power of two");
+                input.fail(mistake::misaligned, start, "the alignment is a power of two");
         } else {
-            t.core = static_cast<unsigned>(in.number(0, max_set_cores - 1));
+            t.core = static_cast<unsigned>(input.number(0, max_set_cores - 1));
             need_core(t.core);
         }
     }
@@ -168,126 +172,127 @@ void program_names::read_tensor(cursor& in) {
 }
 
 /// Reads "sbuf[0:128, 4096]" or "sbuf[0:128, 4096, 1024]", with 1024 bytes from block to block.
-program_names::rows_of_blocks program_names::read_tile(cursor& in, unsigned of,
+program_names::rows_of_blocks program_names::read_tile(cursor& input, unsigned owner,
                                                        transfer_side::memory kind) {
     rows_of_blocks r;
     r.side.kind = kind;
-    r.side.object = of;
-    r.side.row = static_cast<std::uint64_t>(in.number(0, max_partitions - 1));
-    in.expect(":");
-    const std::size_t at = in.position();
-    const auto end = static_cast<std::uint64_t>(in.number(1, max_partitions));
+    r.side.object = owner;
+    r.side.row = static_cast<std::uint64_t>(input.number(0, max_partitions - 1));
+    input.expect(":");
+    const std::size_t start = input.position();
+    const auto end = static_cast<std::uint64_t>(input.number(1, max_partitions));
     if (end <= r.side.row)
-        in.fail(mistake::out_of_range, at, "the last partition is before the first");
+        input.fail(mistake::out_of_range, start, "the last partition is before the first");
     r.partitions = static_cast<std::uint32_t>(end - r.side.row);
-    in.expect(",");
-    r.side.offset = static_cast<std::uint64_t>(in.number(0, 0x3ffff));
-    if (in.accept(",")) r.pitch = static_cast<std::uint64_t>(in.number(1, 0x3ffff));
-    in.expect("]");
+    input.expect(",");
+    r.side.offset = static_cast<std::uint64_t>(input.number(0, 0x3ffff));
+    if (input.accept(",")) r.pitch = static_cast<std::uint64_t>(input.number(1, 0x3ffff));
+    input.expect("]");
     return r;
 }
 
 /// Reads "x", "x[0:128, 5, 0:64]" or "x@(64, 1024, 0)": first byte, row stride, block stride.
-program_names::rows_of_blocks program_names::read_slice(cursor& in) {
-    const std::size_t at = in.position();
+program_names::rows_of_blocks program_names::read_slice(cursor& input) {
+    const std::size_t start = input.position();
     rows_of_blocks r;
-    r.side.object = find_tensor(in, at, in.name("a tensor, sbuf[...] or psum[...]"));
+    r.side.object = find_tensor(input, start, input.name("a tensor, sbuf[...] or psum[...]"));
     const tensor& t = set_.tensors[r.side.object];
     std::uint64_t stride = r.element = size_of(t.type);
     for (std::size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d])
         r.dimensions.insert(r.dimensions.begin(), {t.shape[d], stride});
-    if (in.accept("@(")) {
-        r.side.offset = in.bits64();
-        in.expect(",");
-        r.side.row = in.bits64();
-        in.expect(",");
-        r.side.block = in.bits64();
-        in.expect(")");
+    if (input.accept("@(")) {
+        r.side.offset = input.bits64();
+        input.expect(",");
+        r.side.row = input.bits64();
+        input.expect(",");
+        r.side.block = input.bits64();
+        input.expect(")");
         r.is_raw = true;
         return r;
     }
-    if (!in.accept("[")) return r;
+    if (!input.accept("[")) return r;
     bool has_range = false;
     for (std::size_t d = 0; d < r.dimensions.size(); ++d) {
-        if (d != 0) in.expect(",");
-        const std::size_t index_at = in.position();
+        if (d != 0) input.expect(",");
+        const std::size_t index_at = input.position();
         const auto size = static_cast<std::int64_t>(t.shape[d]);
-        const std::int64_t first = in.number(0, size - 1);
-        const bool is_range = in.accept(":");
-        const std::int64_t end = is_range ? in.number(1, size) : first + 1;
-        if (end <= first) in.fail(mistake::out_of_range, index_at, "the end is before the begin");
+        const std::int64_t first = input.number(0, size - 1);
+        const bool is_range = input.accept(":");
+        const std::int64_t end = is_range ? input.number(1, size) : first + 1;
+        if (end <= first)
+            input.fail(mistake::out_of_range, index_at, "the end is before the begin");
         if (is_range && !std::exchange(has_range, true)) r.first_range = d;
         r.dimensions[d].count = static_cast<std::uint64_t>(end - first);
         r.side.offset += static_cast<std::uint64_t>(first) * r.dimensions[d].stride;
     }
     if (!has_range) r.first_range = r.dimensions.size();
-    in.expect("]");
+    input.expect("]");
     return r;
 }
 
-program_names::rows_of_blocks program_names::read_side(cursor& in) {
-    const cursor before = in;
-    const unsigned of = read_core(in);
-    if (in.accept("sbuf[")) return read_tile(in, of, transfer_side::memory::sbuf);
-    if (in.accept("psum[")) return read_tile(in, of, transfer_side::memory::psum);
-    in = before;
-    return read_slice(in);
+program_names::rows_of_blocks program_names::read_side(cursor& input) {
+    const cursor before = input;
+    const unsigned owner = read_core(input);
+    if (input.accept("sbuf[")) return read_tile(input, owner, transfer_side::memory::sbuf);
+    if (input.accept("psum[")) return read_tile(input, owner, transfer_side::memory::psum);
+    input = before;
+    return read_slice(input);
 }
 
 /// Reads "(rows, blocks, bytes)".
-bool program_names::read_shape(cursor& in, transfer& t) {
-    in.expect("(");
-    t.rows = static_cast<std::uint32_t>(in.number(1, 0xffffffff));
-    in.expect(",");
-    t.blocks = static_cast<std::uint32_t>(in.number(1, 0xffffffff));
-    in.expect(",");
-    t.bytes = static_cast<std::uint32_t>(in.number(1, 0xffffffff));
-    in.expect(")");
+bool program_names::read_shape(cursor& input, transfer& t) {
+    input.expect("(");
+    t.rows = static_cast<std::uint32_t>(input.number(1, 0xffffffff));
+    input.expect(",");
+    t.blocks = static_cast<std::uint32_t>(input.number(1, 0xffffffff));
+    input.expect(",");
+    t.bytes = static_cast<std::uint32_t>(input.number(1, 0xffffffff));
+    input.expect(")");
     return true;
 }
 
-void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides)[2]) {
-    const std::size_t begin = in.position();
+void program_names::read_options(cursor& input, transfer& t, rows_of_blocks (&sides)[2]) {
+    const std::size_t begin = input.position();
     std::optional<std::size_t> row;
     std::optional<std::uint64_t> bytes;
     bool broadcast = false, has_shape = false;
     std::vector<std::string_view> given;
-    while (!in.at_end()) {
-        const std::size_t at = in.position();
-        const cursor before = in;
-        const unsigned of = read_core(in);
-        if (in.accept("S[")) {
-            in.once(given, at, "S[n]");
-            t.semaphore_core = of;
-            t.semaphore = in.number<std::uint8_t>();
-            in.expect("]");
+    while (!input.at_end()) {
+        const std::size_t start = input.position();
+        const cursor before = input;
+        const unsigned owner = read_core(input);
+        if (input.accept("S[")) {
+            input.once(given, start, "S[n]");
+            t.semaphore_core = owner;
+            t.semaphore = input.number<std::uint8_t>();
+            input.expect("]");
             continue;
         }
-        in = before;
+        input = before;
         static constexpr std::string_view keys[] = {"queue", "engines",   "rows",
                                                     "bytes", "broadcast", "shape"};
-        const unsigned key = in.choice(keys, "an option of a transfer");
-        in.once(given, at, keys[key]);
-        if (key != 4) in.expect("=");
+        const unsigned key = input.choice(keys, "an option of a transfer");
+        input.once(given, start, keys[key]);
+        if (key != 4) input.expect("=");
         if (key == 0)
-            t.queue = read_queue(in, transfer_queues - 1);
+            t.queue = read_queue(input, transfer_queues - 1);
         else if (key == 1)
-            t.engines = static_cast<std::uint16_t>(in.number(1, 0xffff));
+            t.engines = static_cast<std::uint16_t>(input.number(1, 0xffff));
         else if (key == 2)
-            row = static_cast<std::size_t>(in.number(0, max_tensor_rank - 1));
+            row = static_cast<std::size_t>(input.number(0, max_tensor_rank - 1));
         else if (key == 3)
-            bytes = static_cast<std::uint64_t>(in.number(1, 0xffffffff));
+            bytes = static_cast<std::uint64_t>(input.number(1, 0xffffffff));
         else if (key == 4)
             broadcast = true;
         else
-            has_shape = read_shape(in, t);
+            has_shape = read_shape(input, t);
     }
     if (!row && !bytes && !has_shape &&
         split_evenly(static_cast<unsigned>(std::popcount(t.engines)), sides))
         return;
     for (rows_of_blocks& s : sides) {
         if (s.is_raw && !has_shape)
-            in.fail(mistake::missing_key, begin, "strides need shape=(rows, blocks, bytes)");
+            input.fail(mistake::missing_key, begin, "strides need shape=(rows, blocks, bytes)");
         if (has_shape) {
             s.blocks = t.blocks;
             s.bytes = t.bytes;
@@ -304,16 +309,16 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
                                    (!other.is_tensor() && other.partitions == 1))))
             mine.reset();
         if (mine && *mine >= s.dimensions.size())
-            in.fail(mistake::out_of_range, begin, "the tensor has no such dimension for 'rows'");
+            input.fail(mistake::out_of_range, begin, "the tensor has no such dimension for 'rows'");
         if (!s.join(mine))
-            in.fail(mistake::wrong_shape, begin,
-                    "a row is more than blocks of contiguous bytes: use several transfers");
+            input.fail(mistake::wrong_shape, begin,
+                       "a row is more than blocks of contiguous bytes: use several transfers");
         s.partitions = mine ? static_cast<std::uint32_t>(s.dimensions[*mine].count)
                             : (broadcast && !other.is_tensor() ? other.partitions : 1);
         s.side.row = mine ? s.dimensions[*mine].stride : 0;
         if (bytes && s.bytes * s.blocks != *bytes)
-            in.fail(mistake::out_of_range, begin,
-                    fmt::format("a row of the tensor has {} bytes", s.bytes * s.blocks));
+            input.fail(mistake::out_of_range, begin,
+                       fmt::format("a row of the tensor has {} bytes", s.bytes * s.blocks));
     }
 }
 
@@ -334,99 +339,102 @@ bool program_names::split_evenly(unsigned engines, rows_of_blocks (&sides)[2]) {
     return true;
 }
 
-void program_names::lay_out(cursor& in, std::size_t at, transfer& t, rows_of_blocks (&sides)[2]) {
-    auto& [from, to] = sides;
-    if (from.partitions != to.partitions)
-        in.fail(mistake::out_of_range, at,
-                fmt::format("{} rows go to {} rows", from.partitions, to.partitions));
-    rows_of_blocks& finer = from.blocks >= to.blocks ? from : to;
-    rows_of_blocks& other = &finer == &from ? to : from;
+void program_names::lay_out(cursor& input, std::size_t start, transfer& t,
+                            rows_of_blocks (&sides)[2]) {
+    auto& [source, destination] = sides;
+    if (source.partitions != destination.partitions)
+        input.fail(mistake::out_of_range, start,
+                   fmt::format("{} rows go to {} rows", source.partitions, destination.partitions));
+    rows_of_blocks& finer = source.blocks >= destination.blocks ? source : destination;
+    rows_of_blocks& other = &finer == &source ? destination : source;
     if (finer.bytes == 0) finer.bytes = other.bytes;
     if (finer.bytes == 0)
-        in.fail(mistake::missing_key, at, "between two tiles, bytes= says how many of a partition");
+        input.fail(mistake::missing_key, start,
+                   "between two tiles, bytes= says how many of a partition");
     const bool same = other.blocks == finer.blocks && other.bytes == finer.bytes;
     if (!same) {
         const bool splits =
             other.blocks == 1 && (other.bytes == 0 || other.bytes == finer.bytes * finer.blocks);
         if (!splits)
-            in.fail(mistake::out_of_range, at,
-                    fmt::format("rows of {} x {} bytes go to rows of {} x {} bytes", from.blocks,
-                                from.bytes, to.blocks, to.bytes));
+            input.fail(
+                mistake::out_of_range, start,
+                fmt::format("rows of {} x {} bytes go to rows of {} x {} bytes", source.blocks,
+                            source.bytes, destination.blocks, destination.bytes));
         other.side.block = finer.bytes;
     }
-    for (rows_of_blocks* s : {&from, &to}) {
+    for (rows_of_blocks* s : {&source, &destination}) {
         if (s->pitch) s->side.block = *s->pitch;
         if (!s->is_tensor() && s->side.block == 0) s->side.block = finer.bytes;
         if (finer.blocks == 1) s->side.block = 0;
     }
     if (finer.bytes > 0xffffffff || finer.blocks > 0xffffffff)
-        in.fail(mistake::out_of_range, at, "a block has less than 4 GiB");
-    t.rows = from.partitions;
+        input.fail(mistake::out_of_range, start, "a block has less than 4 GiB");
+    t.rows = source.partitions;
     t.blocks = static_cast<std::uint32_t>(finer.blocks);
     t.bytes = static_cast<std::uint32_t>(finer.bytes);
-    t.sides = {from.side, to.side};
+    t.sides = {source.side, destination.side};
 }
 
-void program_names::read_transfer(cursor& in) {
+void program_names::read_transfer(cursor& input) {
     transfer t;
-    const std::size_t name_at = in.position();
-    t.name = new_name(in, "the name of the transfer");
+    const std::size_t name_at = input.position();
+    t.name = new_name(input, "the name of the transfer");
     t.core = core;
-    const std::size_t at = in.position();
+    const std::size_t start = input.position();
     rows_of_blocks sides[2];
-    sides[0] = read_side(in);
-    in.expect("->");
-    sides[1] = read_side(in);
-    read_options(in, t, sides);
-    lay_out(in, at, t, sides);
+    sides[0] = read_side(input);
+    input.expect("->");
+    sides[1] = read_side(input);
+    read_options(input, t, sides);
+    lay_out(input, start, t, sides);
     const auto count = static_cast<unsigned>(std::popcount(t.engines));
     for (unsigned n = 0; n < count; ++n)
         if (t.descriptors_of(n, count) > max_doorbell)
-            in.fail(mistake::out_of_range, name_at,
-                    fmt::format("an engine would get {} descriptors, at most {} are possible",
-                                t.descriptors_of(n, count), max_doorbell));
+            input.fail(mistake::out_of_range, name_at,
+                       fmt::format("an engine would get {} descriptors, at most {} are possible",
+                                   t.descriptors_of(n, count), max_doorbell));
     transfers_[t.name] = static_cast<std::uint32_t>(set_.transfers.size());
     set_.transfers.push_back(std::move(t));
 }
 
-relocation program_names::read_address(cursor& in) {
+relocation program_names::read_address(cursor& input) {
     using target = relocation::target;
     relocation r;
-    r.core = read_core(in);
-    if (in.accept("S[")) {
+    r.core = read_core(input);
+    if (input.accept("S[")) {
         r.kind = target::increment;
-        r.object = in.number<std::uint8_t>();
-        in.expect("]");
-    } else if (in.accept("cc[")) {
+        r.object = input.number<std::uint8_t>();
+        input.expect("]");
+    } else if (input.accept("cc[")) {
         r.kind = target::collective;
-        r.object = static_cast<std::uint32_t>(in.number(0, 2));
+        r.object = static_cast<std::uint32_t>(input.number(0, 2));
         collective_cores_.push_back(r.core);
-        in.expect("]");
+        input.expect("]");
     } else {
-        const std::size_t at = in.position();
-        const std::string_view name = in.name("a tensor, S[n], control, program, sbuf or cc[n]");
+        const std::size_t start = input.position();
+        const std::string_view name = input.name("a tensor, S[n], control, program, sbuf or cc[n]");
         if (name == "control" || name == "program") {
             r.kind = name == "control" ? target::control : target::program;
-            in.expect(".");
-            const std::size_t engine_at = in.position();
-            const std::string_view engine = in.name("an engine");
+            input.expect(".");
+            const std::size_t engine_at = input.position();
+            const std::string_view engine = input.name("an engine");
             const auto found = std::ranges::find(engine_names, engine);
             if (found == std::end(engine_names))
-                in.unknown(engine_at, engine, "an engine", engine_names);
+                input.unknown(engine_at, engine, "an engine", engine_names);
             r.object = static_cast<std::uint32_t>(found - engine_names);
         } else if (name == "sbuf") {
             r.kind = target::sbuf;
         } else {
             r.kind = target::tensor;
             r.core = 0;
-            r.object = find_tensor(in, at, name);
+            r.object = find_tensor(input, start, name);
         }
     }
-    const cursor before = in;
-    if (in.accept("+") && in.at_number())  // otherwise a register follows
-        r.addend = in.bits64();
+    const cursor before = input;
+    if (input.accept("+") && input.at_number())  // otherwise a register follows
+        r.addend = input.bits64();
     else
-        in = before;
+        input = before;
     return r;
 }
 

@@ -22,8 +22,8 @@ namespace trn::isa {
 namespace {
 
 template <typename... T>
-void add(std::string& to, fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(to), format, std::forward<T>(values)...);
+void add(std::string& text, fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<T>(values)...);
 }
 
 /// The shortest decimal that reads back as the same bits; NaN and infinity as bits.
@@ -56,8 +56,8 @@ std::string_view space_text(space s) {
     return s == space::sbuf ? "sbuf" : s == space::psum ? "psum" : "reserved";
 }
 
-std::string location_text(const location& where) {
-    return fmt::format("{}[{}, {}]", space_text(where.space), where.partition, where.offset);
+std::string location_text(const location& place) {
+    return fmt::format("{}[{}, {}]", space_text(place.space), place.partition, place.offset);
 }
 
 std::string tile_text(const tile_operand& t) {
@@ -110,30 +110,30 @@ std::string wait_text(const wait_condition& w, bool in_register) {
 
 std::string update_text(const semaphore_update& u, bool in_register) {
     const auto action = static_cast<update_mode>(u.mode & ~at_issue);
-    const std::string_view when = (u.mode & at_issue) != 0 ? ":at_issue " : " ";
+    const std::string_view timing = (u.mode & at_issue) != 0 ? ":at_issue " : " ";
     if (action == update_mode::event_set || action == update_mode::event_clear)
         return fmt::format("update E[{}]={}{}", u.index, action == update_mode::event_set ? 1 : 0,
-                           when);
+                           timing);
     return fmt::format("update S[{}]{}{}{}", u.index,
                        update_signs[(static_cast<unsigned>(action) - 1) % 3],
-                       amount(u.value, in_register), when);
+                       amount(u.value, in_register), timing);
 }
 
 void add_fields(std::string& text, const row& kind, const register_fields& f) {
-    for (const field& one : kind.fields) {
-        if (one.name.empty()) continue;
-        if (one.used == field::use::with_flag && f.immediate != 1) continue;
-        if (one.used == field::use::without_flag && f.immediate == 1) continue;
-        const bool where = one.content == field::kind::place;
-        if (where && f.place == location{}) continue;
-        if (one.content == field::kind::address && f.address == 0 && f.place != location{})
+    for (const field& row_field : kind.fields) {
+        if (row_field.name.empty()) continue;
+        if (row_field.used == field::use::with_flag && f.immediate != 1) continue;
+        if (row_field.used == field::use::without_flag && f.immediate == 1) continue;
+        const bool is_place = row_field.content == field::kind::place;
+        if (is_place && f.place == location{}) continue;
+        if (row_field.content == field::kind::address && f.address == 0 && f.place != location{})
             continue;
         if (kind.opcode == opcode::branch && f.selector == 0 &&
-            one.content != field::kind::number && one.name != "target")
+            row_field.content != field::kind::number && row_field.name != "target")
             continue;
-        add(text, " {}=", one.name);
-        const std::uint64_t value = where ? 0 : f.*one.member;
-        switch (one.content) {
+        add(text, " {}=", row_field.name);
+        const std::uint64_t value = is_place ? 0 : f.*row_field.member;
+        switch (row_field.content) {
         case field::kind::reg:
             add(text, "R{}", value);
             break;
@@ -262,8 +262,8 @@ void add_tiles(std::string& text, const row& kind, const instruction& i) {
 
 /// Target word of a branch at `pc`; nothing for other instructions.
 std::optional<std::int64_t> target_of(const row& kind, const instruction& i, std::int64_t pc) {
-    for (const field& one : kind.fields)
-        if (one.name == "target")
+    for (const field& row_field : kind.fields)
+        if (row_field.name == "target")
             return pc + static_cast<std::int64_t>(std::get<register_fields>(i.control).target);
     return std::nullopt;
 }
@@ -276,10 +276,10 @@ struct line {
 
 std::string raw_word(std::span<const std::uint8_t> word) {
     std::string text = ".word";
-    for (std::size_t at = 0; at < word.size(); at += 4)
+    for (std::size_t byte = 0; byte < word.size(); byte += 4)
         add(text, " {:#010x}",
-            word[at] | word[at + 1] << 8 | word[at + 2] << 16 |
-                static_cast<unsigned>(word[at + 3]) << 24);
+            word[byte] | word[byte + 1] << 8 | word[byte + 2] << 16 |
+                static_cast<unsigned>(word[byte + 3]) << 24);
     return text;
 }
 
@@ -367,8 +367,8 @@ std::map<std::string, std::string> mark_addresses(std::vector<std::uint8_t>& wor
 
 void name_addresses(std::string& text, const std::map<std::string, std::string>& texts) {
     for (const auto& [number, name] : texts)
-        if (const std::size_t at = text.find(number); at != std::string::npos)
-            text.replace(at, number.size(), name);
+        if (const std::size_t start = text.find(number); start != std::string::npos)
+            text.replace(start, number.size(), name);
 }
 
 /// `after` returns the text to append to the instruction of a word.
@@ -382,31 +382,32 @@ std::string stream_text(std::span<const std::uint8_t> given, const address_texts
     for (std::size_t pc = 0; pc < count;) {
         const auto rest = std::span<const std::uint8_t>(words).subspan(pc * word_bytes);
         const row* kind = find(static_cast<opcode>(rest[0] | rest[1] << 8));
-        line one{pc, raw_word(given.subspan(pc * word_bytes, word_bytes)), {}};
+        line printed{pc, raw_word(given.subspan(pc * word_bytes, word_bytes)), {}};
         const std::size_t size = kind != nullptr && kind->is_long() ? 2 : 1;
         if (kind != nullptr && size * word_bytes <= rest.size()) {
             const instruction i = decode(rest).value;
             const std::string text = text_of(i);
             if (reads_back(text, rest.first(size * word_bytes))) {
-                one = {pc, text, target_of(*kind, i, static_cast<std::int64_t>(pc))};
+                printed = {pc, text, target_of(*kind, i, static_cast<std::int64_t>(pc))};
                 pc += size - 1;
             }
         }
-        if (!names.empty()) name_addresses(one.text, names);
-        starts.insert(static_cast<std::int64_t>(one.pc));
-        if (one.target) targets.insert(*one.target);
-        lines.push_back(std::move(one));
+        if (!names.empty()) name_addresses(printed.text, names);
+        starts.insert(static_cast<std::int64_t>(printed.pc));
+        if (printed.target) targets.insert(*printed.target);
+        lines.push_back(std::move(printed));
         ++pc;
     }
     std::string text;
-    for (const line& one : lines) {
-        const auto pc = static_cast<std::int64_t>(one.pc);
+    for (const line& printed : lines) {
+        const auto pc = static_cast<std::int64_t>(printed.pc);
         if (targets.contains(pc)) add(text, "L{}:\n", pc);
-        if (one.target && starts.contains(*one.target))
-            add(text, "    {} target=L{}{}\n", one.text.substr(0, one.text.rfind(" target=")),
-                *one.target, after(one.pc));
+        if (printed.target && starts.contains(*printed.target))
+            add(text, "    {} target=L{}{}\n",
+                printed.text.substr(0, printed.text.rfind(" target=")), *printed.target,
+                after(printed.pc));
         else
-            add(text, "    {}{}\n", one.text, after(one.pc));
+            add(text, "    {}{}\n", printed.text, after(printed.pc));
     }
     return text;
 }
@@ -443,8 +444,8 @@ std::string disassemble(const program_set& set) {
         text += transfer_text(set, t);
     }
     text += ".semaphores";
-    for (const auto& [of, index] : set.semaphores)
-        add(text, " {}{}[{}]", of == core ? "" : fmt::format("core{}.", of),
+    for (const auto& [owner, index] : set.semaphores)
+        add(text, " {}{}[{}]", owner == core ? "" : fmt::format("core{}.", owner),
             index < first_event ? 'S' : 'E', index % first_event);
     text += '\n';
     for (std::size_t n = 0; n < set.streams.size(); ++n) {
@@ -456,7 +457,7 @@ std::string disassemble(const program_set& set) {
             const std::size_t file = pc < s.files.size() ? s.files[pc] : 0;
             return fmt::format("  # {}:{}", printable(set.files[file]), s.lines[pc]);
         };
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> addresses;
+        address_texts addresses;
         for (const relocation& r : set.relocations)
             if (r.stream == n) addresses[{r.word, r.byte}] = address_text(set, r);
         text += stream_text(s.words, addresses, line_of);

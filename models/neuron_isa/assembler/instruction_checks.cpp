@@ -15,8 +15,8 @@ namespace trn::isa {
 
 void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
                     semaphore_set& semaphores) {
-    const auto note = [&](unsigned of, unsigned index) {
-        semaphores.insert({static_cast<std::uint16_t>(of), static_cast<std::uint16_t>(index)});
+    const auto note = [&](unsigned owner, unsigned index) {
+        semaphores.insert({static_cast<std::uint16_t>(owner), static_cast<std::uint16_t>(index)});
     };
     const auto waits = [&](std::uint8_t mode, unsigned index) {
         const auto m = static_cast<wait_mode>(mode);
@@ -43,8 +43,8 @@ void add_semaphores(const instruction& i, unsigned core, std::span<const relocat
 namespace {
 
 /// The engines of this generation that have the instruction.
-std::string engines_of(const row& kind, generation of) {
-    const unsigned set = kind.engines[static_cast<unsigned>(of) - 2];
+std::string engines_of(const row& kind, generation chip) {
+    const unsigned set = kind.engines[static_cast<unsigned>(chip) - 2];
     std::vector<std::string_view> names;
     for (unsigned e = 0; e < engine_count; ++e)
         if ((set >> e & 1) != 0) names.push_back(name_of(static_cast<engine>(e)));
@@ -59,14 +59,14 @@ std::string generations_of(const row& kind) {
 }
 
 /// Suggests a correction; empty where the reason already does.
-std::string advice(reason why, const instruction& i, const row& kind, generation of) {
+std::string advice(reason why, const instruction& i, const row& kind, generation chip) {
     switch (why) {
     case reason::operation:
         if (i.reduce_cmd != 0 && i.reduce_op == 0 && kind.reduce_ops != 0)
             return "cmd= needs reduce=, the operator of the accumulators";
         return "NeuronCore spec 3.4 has the operators and their engines";
     case reason::engine:
-        return fmt::format("{} is an instruction of {}", kind.mnemonic, engines_of(kind, of));
+        return fmt::format("{} is an instruction of {}", kind.mnemonic, engines_of(kind, chip));
     case reason::generation:
         return fmt::format("{} exists on {}", kind.mnemonic, generations_of(kind));
     case reason::partitions:
@@ -85,32 +85,32 @@ std::string advice(reason why, const instruction& i, const row& kind, generation
 
 }  // namespace
 
-void check_instruction(const instruction& i, std::optional<engine> on, generation of,
+void check_instruction(const instruction& i, std::optional<engine> issuer, generation chip,
                        const instruction_reader& reader) {
     static constexpr std::uint32_t sbuf[] = {196'608, 229'376, 262'144};
     const bytes word = encode(i);
     const row& kind = *find(i.opcode);
-    unsigned any = kind.engines[static_cast<unsigned>(of) - 2];
-    const engine e = on.value_or(static_cast<engine>(std::countr_zero(any | 16u)));
-    auto found = check_header(std::span(word).first(16), e, of);
+    unsigned any = kind.engines[static_cast<unsigned>(chip) - 2];
+    const engine e = issuer.value_or(static_cast<engine>(std::countr_zero(any | 16u)));
+    auto found = check_header(std::span(word).first(16), e, chip);
     if (!found && !reads_registers(i)) {
         decoded d = decode(word);
         const std::array<std::uint32_t, register_count> none{};
-        found = check(d, {e, of, sbuf[static_cast<unsigned>(of) - 2]}, none);
+        found = check(d, {e, chip, sbuf[static_cast<unsigned>(chip) - 2]}, none);
     }
     if (!found) return;
     static constexpr std::string_view operands[] = {"dst", "a", "b", "s0", "s1"};
-    const auto which = static_cast<unsigned>(found->operand);
-    const bool outside = found->code == error::out_of_bounds && which < 5;
+    const auto number = static_cast<unsigned>(found->operand);
+    const bool outside = found->code == error::out_of_bounds && number < 5;
     const auto why = outside ? reason::none : static_cast<reason>(found->detail);
-    const std::string_view key = which < 5                  ? operands[which]
+    const std::string_view key = number < 5                 ? operands[number]
                                  : why == reason::operation ? "op0"
                                                             : "";
     cursor::fail(mistake::refused_by_model, reader.place_of(key),
                  fmt::format("{}{}: {}", name_of(found->code),
-                             which < 5 ? fmt::format(" in {}", operands[which]) : "",
+                             number < 5 ? fmt::format(" in {}", operands[number]) : "",
                              outside ? "an element is outside the partition" : name_of(why)),
-                 advice(why, i, kind, of));
+                 advice(why, i, kind, chip));
 }
 
 }  // namespace trn::isa

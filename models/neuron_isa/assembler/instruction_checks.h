@@ -19,9 +19,9 @@ using semaphore_set = std::set<sync_index>;
 void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
                     semaphore_set& semaphores);
 
-/// Throws line_error if engine `on` of this generation rejects the instruction; without `on`, uses
-/// the first engine that has it. `reader` provides the places of its operands.
-void check_instruction(const instruction& i, std::optional<engine> on, generation of,
+/// Throws line_error if engine `issuer` of this generation of chips rejects the instruction;
+/// without an issuer, the first engine that has it. `reader` provides the places of its operands.
+void check_instruction(const instruction& i, std::optional<engine> issuer, generation chip,
                        const instruction_reader& reader);
 
 }  // namespace trn::isa

@@ -38,7 +38,7 @@ instruction instruction_reader::read() {
         tiles(kind);
         break;
     }
-    if (!in_.at_end()) in_.fail(mistake::wrong_shape, in_.position(), "nothing expected here");
+    in_.expect_end();
     return i_;
 }
 
@@ -78,7 +78,7 @@ const row& instruction_reader::mnemonic() {
     name_ = in_.since(start);
     if (const row* found = find(given)) return *found;
     std::vector<std::string_view> known;
-    for (const row& one : table()) known.push_back(one.mnemonic);
+    for (const row& kind : table()) known.push_back(kind.mnemonic);
     in_.unknown(start, given, "an instruction or a directive", known);
 }
 
@@ -88,34 +88,34 @@ void instruction_reader::registers(const row& kind) {
     while (in_.at_word()) {
         const std::size_t start = in_.position();
         const std::string_view key = in_.word("a field");
-        const auto one = std::ranges::find(kind.fields, key, &field::name);
-        if (one == kind.fields.end()) unknown_key(start, key, field_names(kind));
+        const auto found = std::ranges::find(kind.fields, key, &field::name);
+        if (found == kind.fields.end()) unknown_key(start, key, field_names(kind));
         once(start, key);
         for (std::size_t n = 0; n < kind.fields.size(); ++n)
-            if ((given >> n & 1) != 0 && one->excludes(kind.fields[n]))
+            if ((given >> n & 1) != 0 && found->excludes(kind.fields[n]))
                 in_.fail(mistake::unused_key, start,
                          fmt::format("{} takes either {}= or {}=", kind.mnemonic,
                                      kind.fields[n].name, key));
         in_.expect("=");
-        given |= 1ull << (one - kind.fields.begin());
-        if (one->used != field::use::always) f.immediate = one->used == field::use::with_flag;
-        value(kind, *one, f);
+        given |= 1ull << (found - kind.fields.begin());
+        if (found->used != field::use::always) f.immediate = found->used == field::use::with_flag;
+        value(kind, *found, f);
     }
     for (std::size_t n = 0; n < kind.fields.size(); ++n) {
-        const field& one = kind.fields[n];
-        const bool needed = one.name == "target" ||
-                            (one.content == field::kind::reg && one.used == field::use::always &&
-                             kind.opcode != opcode::branch);
+        const field& row_field = kind.fields[n];
+        const bool needed = row_field.name == "target" ||
+                            (row_field.content == field::kind::reg &&
+                             row_field.used == field::use::always && kind.opcode != opcode::branch);
         if (needed && (given >> n & 1) == 0)
             in_.fail(mistake::missing_key, in_.position(),
-                     fmt::format("{} needs {}=", kind.mnemonic, one.name));
+                     fmt::format("{} needs {}=", kind.mnemonic, row_field.name));
     }
 }
 
 std::vector<std::string_view> instruction_reader::field_names(const row& kind) {
     std::vector<std::string_view> names;
-    for (const field& one : kind.fields)
-        if (!one.name.empty()) names.push_back(one.name);
+    for (const field& row_field : kind.fields)
+        if (!row_field.name.empty()) names.push_back(row_field.name);
     return names;
 }
 
@@ -125,45 +125,44 @@ void instruction_reader::unknown_key(std::size_t start, std::string_view key,
              fmt::format("{} has no '{}'", find(i_.opcode)->mnemonic, key), suggest(key, known));
 }
 
-void instruction_reader::value(const row& kind, const field& one, register_fields& f) {
-    switch (one.content) {
+void instruction_reader::value(const row& kind, const field& row_field, register_fields& f) {
+    switch (row_field.content) {
     case field::kind::reg:
-        f.*one.member = in_.reg();
+        f.*row_field.member = in_.reg();
         return;
     case field::kind::type:
-        f.*one.member = static_cast<std::uint64_t>(in_.element_type());
+        f.*row_field.member = static_cast<std::uint64_t>(in_.element_type());
         return;
     case field::kind::u32:
-        f.*one.member = in_.bits32();
+        f.*row_field.member = in_.bits32();
         return;
     case field::kind::i32:
-        if (one.name == "target" && in_.at_word()) return label();
-        f.*one.member =
+        if (row_field.name == "target" && in_.at_word()) return label();
+        f.*row_field.member =
             static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(in_.bits32())});
         return;
     case field::kind::address:
-        f.*one.member = address(one.byte);
+        f.*row_field.member = address(row_field.byte);
         return;
     case field::kind::place:
-        f.place = operands_.where();
+        f.place = operands_.address();
         return;
     case field::kind::number:
         if (in_.at_number())
-            f.*one.member = in_.number<std::uint8_t>();
+            f.*row_field.member = in_.number<std::uint8_t>();
         else if (kind.opcode == opcode::branch)
-            f.*one.member = in_.choice(condition_words, "a condition");
+            f.*row_field.member = in_.choice(condition_words, "a condition");
         else if (kind.opcode == opcode::rank)
-            f.*one.member = in_.choice(rank_words, "something that rank reads");
+            f.*row_field.member = in_.choice(rank_words, "something that rank reads");
         else
-            f.*one.member = operands_.alu_operator();
+            f.*row_field.member = operands_.alu_operator();
         return;
     }
 }
 
 void instruction_reader::label() {
     const std::size_t start = in_.position();
-    const std::string name(in_.word("a label"));
-    uses_.push_back({name, pc_, start, name.size(), line_});
+    target_ = {std::string(in_.word("a label")), start};
 }
 
 void instruction_reader::sync() {
@@ -250,10 +249,10 @@ void instruction_reader::doorbells() {
     }
 }
 
-void instruction_reader::start_transfer(doorbell_sets& sets, unsigned& n, std::size_t at) {
+void instruction_reader::start_transfer(doorbell_sets& sets, unsigned& n, std::size_t start) {
     const transfer& t = names_.read_transfer_name(in_);
     if (t.core != names_.core)
-        in_.fail(mistake::refused_by_model, at,
+        in_.fail(mistake::refused_by_model, start,
                  fmt::format("'{}' is done by the DMA engines of core {}: only that core can "
                              "start it",
                              t.name, t.core));
@@ -268,7 +267,7 @@ void instruction_reader::start_transfer(doorbell_sets& sets, unsigned& n, std::s
     for (const auto& [descriptors, engines] : engines_of) {
         if (descriptors == 0) continue;
         if (n == sets.size())
-            in_.fail(mistake::out_of_range, at,
+            in_.fail(mistake::out_of_range, start,
                      "dma_start has 2 sets of doorbells: start the transfers one by one");
         sets[n++] = {engines, static_cast<std::uint8_t>(t.queue), descriptors, descriptors};
     }

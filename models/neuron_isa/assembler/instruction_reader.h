@@ -19,24 +19,21 @@
 
 namespace trn::isa {
 
-/// A branch whose target is a label.
+/// The label that a branch has as its target.
 struct label_use {
     std::string label;
-    std::size_t pc;  ///< pc of the branch, in words
-    std::size_t column, length;
-    int line;
+    std::size_t column;
 };
 
 /// Reads one line with an instruction. Members throw line_error.
 class instruction_reader {
 public:
-    /// `pc` is in words; branches to labels are appended to `uses`.
-    instruction_reader(cursor& in, std::vector<label_use>& uses, std::size_t pc, int line,
-                       program_names& names)
-        : in_(in), uses_(uses), pc_(pc), line_(line), names_(names) {}
+    instruction_reader(cursor& input, program_names& names) : in_(input), names_(names) {}
 
     instruction read();
 
+    /// Of a branch whose target is a label.
+    const std::optional<label_use>& target() const { return target_; }
     /// Addresses that the loader fills in; `word` is relative to the instruction.
     const std::vector<relocation>& relocations() const { return relocations_; }
     /// Place of the operand or field with this key; the instruction's name if it is absent.
@@ -53,7 +50,7 @@ private:
     static std::vector<std::string_view> field_names(const row& kind);
     [[noreturn]] void unknown_key(std::size_t start, std::string_view key,
                                   std::span<const std::string_view> known) const;
-    void value(const row& kind, const field& one, register_fields& f);
+    void value(const row& kind, const field& row_field, register_fields& f);
     void label();
     void sync();
     /// Reads a number, or "@" and a name whose address the loader fills in at `byte`.
@@ -62,7 +59,7 @@ private:
     void writes();
     void doorbells();
     /// Adds one set of doorbells per number of descriptors per engine: one or two sets.
-    void start_transfer(doorbell_sets& sets, unsigned& n, std::size_t at);
+    void start_transfer(doorbell_sets& sets, unsigned& n, std::size_t start);
     /// "source=0x1000 + R3*64 [8:1024, 1:0, 1:0, 1:0]"
     dge_copy_fields::side dge_side(unsigned byte);
     void dge();
@@ -79,15 +76,13 @@ private:
 
     cursor& in_;
     operand_reader operands_{in_};
-    std::vector<label_use>& uses_;
-    const std::size_t pc_;
-    const int line_;
     program_names& names_;
     instruction i_;
     extent name_;
     std::vector<std::string_view> given_;        // keys that were read
     std::map<std::string_view, extent> places_;  // by key
     std::optional<cursor> immediate_;
+    std::optional<label_use> target_;
     std::vector<relocation> relocations_;
     std::vector<const transfer*> transfers_;
 };

@@ -98,7 +98,7 @@ space operand_reader::memory() {
     in_.unknown(start, given, "a memory of the core", known);
 }
 
-location operand_reader::where() {
+location operand_reader::address() {
     location l;
     l.space = memory();
     in_.expect("[");
@@ -140,7 +140,7 @@ tile_operand operand_reader::tile() {
     in_.expect("]");
     if (in_.accept("index ")) {
         t.indirect = true;
-        t.index = where();
+        t.index = address();
     }
     return t;
 }
@@ -163,7 +163,7 @@ scalar_operand operand_reader::scalar() {
         in_.fail(mistake::wrong_shape, in_.position(),
                  "expected fp32(x), i32(n), or a tile such as sbuf[0, 64] fp32");
     s.kind = scalar_kind::tile;
-    s.place = where();
+    s.place = address();
     s.type = in_.element_type();
     return s;
 }
@@ -171,16 +171,16 @@ scalar_operand operand_reader::scalar() {
 std::uint8_t operand_reader::pe_tile_bits() {
     in_.expect("(");
     const auto start = [this] {
-        const std::size_t at = in_.position();
+        const std::size_t position = in_.position();
         const auto value = in_.number(0, 96);
-        if (value % 32 != 0) in_.fail(mistake::out_of_range, at, "expected 0, 32, 64 or 96");
+        if (value % 32 != 0) in_.fail(mistake::out_of_range, position, "expected 0, 32, 64 or 96");
         return static_cast<unsigned>(value / 32);
     };
     const auto size = [this] {
-        const std::size_t at = in_.position();
+        const std::size_t position = in_.position();
         const auto value = in_.number(0, 128);
         if (value != 128 && value != 64 && value != 32)
-            in_.fail(mistake::out_of_range, at, "expected 128, 64 or 32");
+            in_.fail(mistake::out_of_range, position, "expected 128, 64 or 32");
         return value == 128 ? 0u : value == 64 ? 1u : 2u;
     };
     unsigned bits = start();

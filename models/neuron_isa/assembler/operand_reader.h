@@ -13,7 +13,7 @@ namespace trn::isa {
 /// Reads the operands of instructions from a line. Members throw line_error.
 class operand_reader {
 public:
-    explicit operand_reader(cursor& in) : in_(in) {}
+    explicit operand_reader(cursor& input) : in_(input) {}
 
     /// "S[4]>=R3". A register sets flag::wait_reg in `flags`; null: registers are errors.
     wait_condition wait(std::uint8_t* flags);
@@ -23,7 +23,7 @@ public:
     /// An activation function.
     std::uint8_t function();
     /// "sbuf[0, 64]"
-    location where();
+    location address();
     /// "sbuf[0:128, 4096 + R3] fp32 [512:1, 4:512] index sbuf[32, 0]"
     tile_operand tile();
     /// "fp32(1.5)", "i32(R3)", "sbuf[0, 64] fp32"

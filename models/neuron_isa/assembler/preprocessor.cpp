@@ -20,7 +20,7 @@ using variables = std::map<std::string, std::int64_t, std::less<>>;
 /// 64-bit whole numbers with the operators of C; they wrap.
 class expression {
 public:
-    expression(cursor& in, const variables& known) : in_(in), known_(known) {}
+    expression(cursor& input, const variables& known) : in_(input), known_(known) {}
 
     std::int64_t value() {
         deeper();
@@ -75,16 +75,17 @@ private:
     std::int64_t binary(unsigned level) {
         std::int64_t left = unary();
         for (;;) {
-            const std::size_t at = in_.position();
+            const std::size_t start = in_.position();
             const operation* o = next(level);
             if (o == nullptr) return left;
             const bool decided = (o->sign == "||" && left != 0) || (o->sign == "&&" && left == 0);
             const std::int64_t right = unless(decided, [&] { return binary(o->level + 1); });
-            left = apply(*o, left, right, at);
+            left = apply(*o, left, right, start);
         }
     }
 
-    std::int64_t apply(const operation& o, std::int64_t a, std::int64_t b, std::size_t at) const {
+    std::int64_t apply(const operation& o, std::int64_t a, std::int64_t b,
+                       std::size_t start) const {
         const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
         const auto wrapped = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
         if (o.sign == "||") return a != 0 || b != 0;
@@ -103,11 +104,11 @@ private:
         if (o.sign == "*") return wrapped(ua * ub);
         if (o.sign == "<<" || o.sign == ">>") {
             if (skips_ && (b < 0 || b > 63)) return 0;
-            if (b < 0 || b > 63) in_.fail(mistake::out_of_range, at, "a shift is by 0 to 63");
+            if (b < 0 || b > 63) in_.fail(mistake::out_of_range, start, "a shift is by 0 to 63");
             return o.sign == "<<" ? wrapped(ua << b) : a >> b;
         }
         if (b == 0 && skips_) return 0;
-        if (b == 0) in_.fail(mistake::out_of_range, at, "division by zero");
+        if (b == 0) in_.fail(mistake::out_of_range, start, "division by zero");
         if (b == -1) return o.sign == "/" ? wrapped(0 - ua) : 0;
         return o.sign == "/" ? a / b : a % b;
     }
@@ -131,12 +132,12 @@ private:
         if (in_.accept("-"))
             return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(unary()));
         if (in_.at_number()) return static_cast<std::int64_t>(in_.bits64());
-        const std::size_t at = in_.position();
+        const std::size_t start = in_.position();
         const std::string_view name = in_.word("a number or a name");
         if (const auto found = known_.find(name); found != known_.end()) return found->second;
         std::vector<std::string_view> names;
         for (const auto& [other, value] : known_) names.push_back(other);
-        in_.fail(mistake::unknown_variable, at, fmt::format("'{}' has no value here", name),
+        in_.fail(mistake::unknown_variable, start, fmt::format("'{}' has no value here", name),
                  suggest(name, names));
     }
 
@@ -146,20 +147,14 @@ private:
     bool skips_ = false;  ///< inside an operand that is not evaluated
 };
 
-/// Position of the brace that closes an expression from `from` on; the line's size if none does.
-std::size_t closing_brace(std::string_view line, std::size_t from) {
-    return std::min(line.find('}', from), line.size());
-}
-
 class expander {
 public:
-    expander(std::string_view text, const std::function<void(const expanded_line&)>& line,
-             const std::function<void(const expanded_line&, const line_error&)>& wrong)
-        : line_(line), wrong_(wrong) {
-        for (std::size_t at = 0; at <= text.size();) {
-            const std::size_t end = std::min(text.find('\n', at), text.size());
-            lines_.push_back(text.substr(at, end - at));
-            at = end + 1;
+    expander(std::string_view text, const line_reader& read, const error_reporter& report)
+        : read_(read), report_(report) {
+        for (std::size_t start = 0; start <= text.size();) {
+            const std::size_t end = std::min(text.find('\n', start), text.size());
+            lines_.push_back(text.substr(start, end - start));
+            start = end + 1;
         }
     }
 
@@ -192,64 +187,65 @@ private:
     void block(std::size_t first, std::size_t end, unsigned depth) {
         for (std::size_t n = first; n < end && !stopped_; ++n) {
             const std::string_view word = first_word(lines_[n]);
-            expanded_line one{.original = lines_[n], .number = static_cast<int>(n) + 1};
+            expanded_line line{.original = lines_[n], .number = static_cast<int>(n) + 1};
             try {
                 if (word == ".repeat" || word == ".if") {
                     const auto inside = extent_of(n, end);
-                    cursor in(lines_[n]);
-                    const std::size_t at = in.position();
+                    cursor input(lines_[n]);
+                    const std::size_t start = input.position();
                     if (!inside)
-                        in.fail(mistake::wrong_shape, at, fmt::format("{} without .end", word));
+                        input.fail(mistake::wrong_shape, start,
+                                   fmt::format("{} without .end", word));
                     if (depth == max_depth)
-                        in.fail(mistake::nested_too_deep, at, "the blocks nest too deep");
+                        input.fail(mistake::nested_too_deep, start, "the blocks nest too deep");
                     const std::size_t begin = std::exchange(n, inside->end) + 1;
-                    in.word("");
-                    word == ".if" ? choose(in, begin, *inside, depth)
-                                  : repeat(in, begin, *inside, depth);
+                    input.word("");
+                    word == ".if" ? choose(input, begin, *inside, depth)
+                                  : repeat(input, begin, *inside, depth);
                 } else {
-                    plain(word, one);
+                    plain(word, line);
                 }
             } catch (const line_error& error) {
-                wrong_(one, error);
+                report_(line, error);
             }
         }
     }
 
-    void choose(cursor& in, std::size_t begin, const extent& inside, unsigned depth) {
-        const std::int64_t met = last_value(in);
+    void choose(cursor& input, std::size_t begin, const extent& inside, unsigned depth) {
+        const std::int64_t met = last_value(input);
         if (met != 0)
             block(begin, inside.otherwise, depth + 1);
         else
             block(inside.otherwise + 1, inside.end, depth + 1);
     }
 
-    void repeat(cursor& in, std::size_t begin, const extent& inside, unsigned depth) {
-        const std::size_t name_at = in.position();
-        const std::string name(in.word("the name of the index"));
+    void repeat(cursor& input, std::size_t begin, const extent& inside, unsigned depth) {
+        const std::size_t name_at = input.position();
+        const std::string name(input.word("the name of the index"));
         if (values_.contains(name))
-            in.fail(mistake::duplicate_name, name_at,
-                    fmt::format("'{}' has a value already", name));
-        const std::size_t at = in.position();
-        const std::int64_t count = last_value(in);
+            input.fail(mistake::duplicate_name, name_at,
+                       fmt::format("'{}' has a value already", name));
+        const std::size_t start = input.position();
+        const std::int64_t count = last_value(input);
         if (count < 0 || count > static_cast<std::int64_t>(max_lines))
-            in.fail(mistake::out_of_range, at, fmt::format("repeated {} times", count));
+            input.fail(mistake::out_of_range, start, fmt::format("repeated {} times", count));
         for (std::int64_t i = 0; i < count && !stopped_; ++i) {
-            count_line(in, 1);
+            count_line(input, 1);
             values_[name] = i;
             block(begin, inside.end, depth + 1);
         }
         values_.erase(name);
     }
 
-    void plain(std::string_view word, expanded_line& one) {
-        cursor in(one.original);
+    void plain(std::string_view word, expanded_line& line) {
+        cursor input(line.original);
         if (word == ".end" || word == ".else")
-            in.fail(mistake::wrong_shape, in.position(),
-                    fmt::format("{} without .repeat or .if", word));
-        count_line(in, one.original.size());
-        substitute(one);
-        if (word != ".set") return line_(one);
-        cursor set(one.content());
+            input.fail(mistake::wrong_shape, input.position(),
+                       fmt::format("{} without .repeat or .if", word));
+        count_line(input, line.original.size());
+        substitute(line);
+        if (word != ".set") return read_(line);
+        cursor set(line.content());
         set.word("");
         const std::string name(set.word("a name"));
         values_[name] = last_value(set);
@@ -257,47 +253,47 @@ private:
 
     /// Changes `result` only if the line has no error: columns of errors are those of the original.
     void substitute(expanded_line& result) const {
-        expanded_line one = result;
-        const std::string_view line = one.original;
+        expanded_line expanded = result;
+        const std::string_view line = expanded.original;
         const std::size_t comment = std::min(line.find_first_of("#;"), line.size());
-        std::size_t at = line.find('{');
-        if (at >= comment) return;
-        for (std::size_t done = 0;; at = line.find('{', done)) {
-            const std::size_t end = std::min(at, comment);
-            for (; done < end; ++done) add(one, line[done], done);
+        std::size_t start = line.find('{');
+        if (start >= comment) return;
+        for (std::size_t done = 0;; start = line.find('{', done)) {
+            const std::size_t end = std::min(start, comment);
+            for (; done < end; ++done) add(expanded, line[done], done);
             if (done == comment) break;
-            const std::size_t close = closing_brace(line, at);
-            cursor in(line.substr(0, close));
-            in.accept(line.substr(in.position(), at + 1 - in.position()));
-            const std::int64_t value = expression(in, values_).value();
-            if (!in.at_end() || close >= comment)
-                in.fail(mistake::wrong_shape, in.position(), "expected '}'");
-            for (const char c : fmt::format("{}", value)) add(one, c, at);
+            const std::size_t close = std::min(line.find('}', start), line.size());
+            cursor input(line.substr(0, close));
+            input.accept(line.substr(input.position(), start + 1 - input.position()));
+            const std::int64_t value = expression(input, values_).value();
+            if (!input.at_end() || close >= comment)
+                input.fail(mistake::wrong_shape, input.position(), "expected '}'");
+            for (const char c : fmt::format("{}", value)) add(expanded, c, start);
             done = close + 1;
         }
-        result = std::move(one);
+        result = std::move(expanded);
     }
-    static void add(expanded_line& one, char c, std::size_t column) {
-        one.text += c;
-        one.columns.push_back(static_cast<std::uint32_t>(column));
+    static void add(expanded_line& expanded, char c, std::size_t column) {
+        expanded.text += c;
+        expanded.columns.push_back(static_cast<std::uint32_t>(column));
     }
 
-    std::int64_t last_value(cursor& in) const {
-        const std::int64_t value = expression(in, values_).value();
-        if (!in.at_end()) in.fail(mistake::wrong_shape, in.position(), "nothing expected here");
+    std::int64_t last_value(cursor& input) const {
+        const std::int64_t value = expression(input, values_).value();
+        input.expect_end();
         return value;
     }
 
-    void count_line(const cursor& in, std::size_t bytes) {
+    void count_line(const cursor& input, std::size_t bytes) {
         bytes_ += bytes;
         if (++expanded_ < max_lines && bytes_ < max_bytes) return;
         stopped_ = true;
-        in.fail(mistake::out_of_range, 0,
-                fmt::format("expanded, the text has more than {} lines or 256 MiB", max_lines));
+        input.fail(mistake::out_of_range, 0,
+                   fmt::format("expanded, the text has more than {} lines or 256 MiB", max_lines));
     }
 
-    const std::function<void(const expanded_line&)>& line_;
-    const std::function<void(const expanded_line&, const line_error&)>& wrong_;
+    const line_reader& read_;
+    const error_reporter& report_;
     std::vector<std::string_view> lines_;
     variables values_;
     std::uint64_t expanded_ = 0, bytes_ = 0;
@@ -306,14 +302,13 @@ private:
 
 }  // namespace
 
-std::size_t expanded_line::original_column(std::size_t at) const {
-    if (columns.empty()) return at;
-    return at < columns.size() ? columns[at] : columns.back() + 1;
+std::size_t expanded_line::original_column(std::size_t position) const {
+    if (columns.empty()) return position;
+    return position < columns.size() ? columns[position] : columns.back() + 1;
 }
 
-void preprocess(std::string_view text, const std::function<void(const expanded_line&)>& line,
-                const std::function<void(const expanded_line&, const line_error&)>& wrong) {
-    expander(text, line, wrong).run();
+void preprocess(std::string_view text, const line_reader& read, const error_reporter& report) {
+    expander(text, read, report).run();
 }
 
 }  // namespace trn::isa

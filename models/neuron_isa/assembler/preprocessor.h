@@ -21,12 +21,15 @@ struct expanded_line {
 
     std::string_view content() const { return columns.empty() ? original : std::string_view(text); }
     /// Column in `original` of a position in content().
-    std::size_t original_column(std::size_t at) const;
+    std::size_t original_column(std::size_t position) const;
 };
 
-/// Calls `line` for each line with instructions or directives, in order, and `wrong` for each
+using line_reader = std::function<void(const expanded_line&)>;
+/// Takes an error of a line.
+using error_reporter = std::function<void(const expanded_line&, const line_error&)>;
+
+/// Calls `read` for each line with instructions or directives, in order, and `report` for each
 /// error. Stops at the limits of lines, bytes and depth.
-void preprocess(std::string_view text, const std::function<void(const expanded_line&)>& line,
-                const std::function<void(const expanded_line&, const line_error&)>& wrong);
+void preprocess(std::string_view text, const line_reader& read, const error_reporter& report);
 
 }  // namespace trn::isa

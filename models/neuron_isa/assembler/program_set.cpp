@@ -66,16 +66,16 @@ const record_kind& kind_of(table t) {
 /// Bytes into which numbers are written.
 class image {
 public:
-    void put(std::size_t at, std::uint64_t value, unsigned size = 4) {
+    void put(std::size_t offset, std::uint64_t value, unsigned size = 4) {
         for (unsigned i = 0; i < size; ++i)
-            bytes_[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+            bytes_[offset + i] = static_cast<std::uint8_t>(value >> 8 * i);
     }
-    std::size_t grow(std::size_t by) {
-        const std::size_t at = bytes_.size();
-        bytes_.resize(at + by);
-        return at;
+    std::size_t grow(std::size_t size) {
+        const std::size_t offset = bytes_.size();
+        bytes_.resize(offset + size);
+        return offset;
     }
-    void align(std::size_t to) { bytes_.resize((bytes_.size() + to - 1) / to * to); }
+    void align(std::size_t unit) { bytes_.resize((bytes_.size() + unit - 1) / unit * unit); }
     std::size_t size() const { return bytes_.size(); }
     void append(std::span<const std::uint8_t> more) {
         bytes_.insert(bytes_.end(), more.begin(), more.end());
@@ -126,23 +126,24 @@ private:
     void header(reg r, std::uint64_t value) { file_.put(begin_of(r), value); }
 
     void begin(table t, std::size_t count) {
-        now_ = t;
-        at_ = file_.grow(count * kind_of(t).bytes);
+        table_ = t;
+        table_offset_ = file_.grow(count * kind_of(t).bytes);
         const std::uint32_t entry = begin_of(reg::table_offset) + 8 * static_cast<unsigned>(t);
-        file_.put(entry, at_);
+        file_.put(entry, table_offset_);
         file_.put(entry + 4, count);
     }
     std::size_t place(std::size_t i, reg r) const {
-        return at_ + i * kind_of(now_).bytes + begin_of(r) - begin_of(kind_of(now_).first);
+        return table_offset_ + i * kind_of(table_).bytes + begin_of(r) -
+               begin_of(kind_of(table_).first);
     }
     void field(std::size_t i, reg r, std::uint64_t value) { file_.put(place(i, r), value); }
     void wide(std::size_t i, reg low, std::uint64_t value) { file_.put(place(i, low), value, 8); }
 
     std::uint64_t string(const std::string& text) {
-        const std::size_t at = strings_.size();
+        const std::size_t offset = strings_.size();
         strings_ += text;
         strings_ += '\0';
-        return at;
+        return offset;
     }
 
     void put(std::size_t i, const tensor& t) {
@@ -206,7 +207,7 @@ private:
     void put_strings() {
         begin(table::strings, strings_.size());
         for (std::size_t i = 0; i < strings_.size(); ++i)
-            file_.put(at_ + i, static_cast<std::uint8_t>(strings_[i]), 1);
+            file_.put(table_offset_ + i, static_cast<std::uint8_t>(strings_[i]), 1);
     }
 
     void put_words() {
@@ -224,55 +225,57 @@ private:
     const program_set& set_;
     image file_;
     std::string strings_;
-    table now_{};
-    std::size_t at_ = 0;
+    table table_{};
+    std::size_t table_offset_ = 0;
 };
 
 // --- Reading
 
-stream stream_of(const ::program_set& set, const set_stream& from) {
+stream stream_of(const ::program_set& set, const set_stream& record) {
     stream s;
-    s.core = from.core;
-    s.engine = static_cast<engine>(from.engine);
-    s.words.assign(from.bytes, from.bytes + std::size_t{from.words} * word_bytes);
-    for (std::uint32_t w = 0; set.lines && w < from.words; ++w) {
-        const set_line line = trn_set_line(&set, &from, w);
+    s.core = record.core;
+    s.engine = static_cast<engine>(record.engine);
+    s.words.assign(record.bytes, record.bytes + std::size_t{record.words} * word_bytes);
+    for (std::uint32_t w = 0; set.lines && w < record.words; ++w) {
+        const set_line line = trn_set_line(&set, &record, w);
         s.lines.push_back(static_cast<int>(line.number));
         s.files.push_back(static_cast<std::uint8_t>(line.file));
     }
     return s;
 }
 
-tensor tensor_of(const set_tensor& from) {
-    return {.name = from.name,
-            .type = static_cast<numerics::element>(from.type),
-            .role = static_cast<tensor_role>(from.role),
-            .core = from.core,
-            .alignment = from.alignment,
-            .shape = {from.dimensions, from.dimensions + from.rank}};
+tensor tensor_of(const set_tensor& record) {
+    return {.name = record.name,
+            .type = static_cast<numerics::element>(record.type),
+            .role = static_cast<tensor_role>(record.role),
+            .core = record.core,
+            .alignment = record.alignment,
+            .shape = {record.dimensions, record.dimensions + record.rank}};
 }
 
-transfer transfer_of(const set_transfer& from) {
-    transfer t{.name = from.name,
-               .core = from.core,
-               .queue = from.queue,
-               .engines = static_cast<std::uint16_t>(from.engines),
-               .semaphore_core = from.semaphore_core,
-               .rows = from.rows,
-               .blocks = from.blocks,
-               .bytes = from.bytes};
-    if (from.semaphore != SET_NO_SEMAPHORE) t.semaphore = static_cast<std::uint8_t>(from.semaphore);
+transfer transfer_of(const set_transfer& record) {
+    transfer t{.name = record.name,
+               .core = record.core,
+               .queue = record.queue,
+               .engines = static_cast<std::uint16_t>(record.engines),
+               .semaphore_core = record.semaphore_core,
+               .rows = record.rows,
+               .blocks = record.blocks,
+               .bytes = record.bytes};
+    if (record.semaphore != SET_NO_SEMAPHORE)
+        t.semaphore = static_cast<std::uint8_t>(record.semaphore);
     for (std::size_t n = 0; n < t.sides.size(); ++n) {
-        const set_side& side = from.sides[n];
+        const set_side& side = record.sides[n];
         t.sides[n] = {static_cast<transfer_side::memory>(side.memory), side.object, side.offset,
                       side.row, side.block};
     }
     return t;
 }
 
-relocation relocation_of(const set_relocation& from) {
-    return {from.stream, from.word,   from.byte,  static_cast<relocation::target>(from.target),
-            from.core,   from.object, from.addend};
+relocation relocation_of(const set_relocation& record) {
+    return {
+        record.stream, record.word,   record.byte,  static_cast<relocation::target>(record.target),
+        record.core,   record.object, record.addend};
 }
 
 }  // namespace

@@ -80,7 +80,10 @@ constexpr std::array rows{
 };
 
 /// The part of the source line that is shown, made printable, and the caret's offset in it.
-std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t column) {
+std::pair<std::string, std::size_t> shown_part(const diagnostic& mistaken) {
+    const std::string_view line = mistaken.source_line;
+    const auto column =
+        static_cast<std::size_t>(std::max(mistaken.column, 1) - 1) - mistaken.skipped;
     std::size_t start = 0;
     if (line.size() > widest_excerpt && column > widest_excerpt / 2)
         start = column - widest_excerpt / 2;
@@ -151,6 +154,10 @@ static std::string printable_message(std::string_view text) {
     return shown + printable(text);
 }
 
+std::string diagnostic::excerpt() const {
+    return shown_part(*this).first;
+}
+
 std::string diagnostic::text() const {
     std::string place = printable(file);
     if (line > 0) place += fmt::format(":{}:{}", line, column);
@@ -161,11 +168,11 @@ std::string diagnostic::text() const {
         if (!advice.empty()) out += "    " + advice + "\n";
         return out;
     }
-    const auto [shown, at] =
-        excerpt(source_line, static_cast<std::size_t>(std::max(column, 1) - 1) - skipped);
+    const auto [shown, caret] = shown_part(*this);
     const std::string_view view = shown;
-    const auto indent = cells(view.substr(0, std::min(at, view.size())));
-    const auto marked = view.substr(std::min(at, view.size()), static_cast<std::size_t>(length));
+    const auto start = std::min(caret, view.size());
+    const auto indent = cells(view.substr(0, start));
+    const auto marked = view.substr(start, static_cast<std::size_t>(length));
     out += shown + "\n" + std::string(indent, ' ');
     out += std::string(std::max<std::size_t>(cells(marked), 1), '^');
     return out + (advice.empty() ? "" : "  " + advice) + "\n";

@@ -93,9 +93,14 @@ struct diagnostic {
     int length = 0;  ///< number of carets
     std::string suggestion;
     std::size_t skipped = 0;  ///< bytes of a long line before those that source_line keeps
+    /// Line of another file that this line was made from; 0: unknown.
+    std::string origin_file = {};
+    int origin_line = 0;
 
     /// Sets source_line to `whole`, or to the part of a long line around `column`.
     void quote(std::string_view whole);
+    /// The part of source_line around `column` that text() shows.
+    std::string excerpt() const;
     /// The text for a terminal: place, code and message; the source line; carets and suggestion.
     std::string text() const;
 };

@@ -304,6 +304,25 @@ TEST(Directives, SourceLinesNameTheFileThatTheTextWasMadeFrom) {
     EXPECT_THAT(mistakes_of(".source 1 a\n"), HasSubstr("expected the name of a file in quotes"));
 }
 
+TEST(Directives, ErrorsHaveTheSourceLineOfTheirLine) {
+    const auto errors = [] {
+        try {
+            assemble_set(
+                ".engine sync\n.source 7 \"k.py\"\nbranch target=nowhere\n.source 9 "
+                "\"k.py\"\nhalt cod=1\n.engine vector\nhalt cod=1\n",
+                "text");
+        } catch (const config_error& error) {
+            return error.list();
+        }
+        return std::vector<diagnostic>{};
+    }();
+    ASSERT_EQ(errors.size(), 3u);
+    EXPECT_EQ(errors[0].origin_file, "k.py");
+    EXPECT_EQ(errors[0].origin_line, 7);
+    EXPECT_EQ(errors[1].origin_line, 9);
+    EXPECT_EQ(errors[2].origin_line, 0) << "another stream";
+}
+
 TEST(Directives, TensorsBelongToTheCoreOfTheirPlace) {
     const auto set =
         of(".cores 2\n.tensor a fp32 [4] in\n.core 1\n.tensor b fp32 [4] in\n"
