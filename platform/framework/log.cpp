@@ -60,9 +60,9 @@ std::uint64_t now_ps() {
                                       tick_ps);
 }
 
-void bounded_guest_warn(std::string_view module, std::string_view text) {
+void bounded_guest_warn(std::string_view module, std::string_view text, std::string_view rule) {
     ++current().warnings;
-    if (current().out) detail::emit(level::guest_warning, module, text);
+    if (current().out) detail::emit(level::guest_warning, module, text, rule);
 }
 
 void reset_limits() {
@@ -85,8 +85,9 @@ bool detail::admit(level severity, const source_line& site, bool& last) {
     return true;
 }
 
-void detail::emit(level severity, std::string_view module, std::string_view text) {
-    current().out({severity, now_ps(), module, text});
+void detail::emit(level severity, std::string_view module, std::string_view text,
+                  std::string_view rule) {
+    current().out({severity, now_ps(), module, text, rule});
 }
 
 }  // namespace trn::log

@@ -22,6 +22,7 @@ struct record {
     std::uint64_t time_ps;  ///< simulated time in ps
     std::string_view module;
     std::string_view text;
+    std::string_view rule = {};  ///< of incorrect use: id of the broken rule
 };
 
 using sink = std::function<void(const record&)>;
@@ -63,7 +64,8 @@ struct format {
 };
 
 bool admit(level severity, const source_line& site, bool& last);
-void emit(level severity, std::string_view module, std::string_view text);
+void emit(level severity, std::string_view module, std::string_view text,
+          std::string_view rule = {});
 
 template <class... Args>
 void write(level severity, std::string_view module,
@@ -91,8 +93,8 @@ void guest_warn(std::string_view module, detail::format<std::type_identity_t<Arg
     detail::write<Args...>(level::guest_warning, module, text, std::forward<Args>(args)...);
 }
 
-/// Like guest_warn(), for callers that limit the number of lines themselves.
-void bounded_guest_warn(std::string_view module, std::string_view text);
+/// Like guest_warn(), for the rule with this id, whose lines the caller limits.
+void bounded_guest_warn(std::string_view module, std::string_view text, std::string_view rule);
 
 /// Logs a failure of the platform or its environment (a peer, a file); the run continues.
 template <class... Args>

@@ -195,7 +195,8 @@ void core_counters(session& platform, std::uint32_t core, const output& out) {
     run_probed(platform, [&](device& chip) { print_counters(core, engines_of(chip, core), out); });
 }
 
-void run_program(session& platform, const program_options& options, const output& out) {
+void run_program(session& platform, const program_options& options, const output& out,
+                 std::optional<engine_failure>& failure) {
     platform.wait_ready(std::chrono::seconds(60));
     const bool everywhere = options.request.all_chips;
     std::vector<std::size_t> chips(everywhere ? platform.chips().size() : 1);
@@ -220,6 +221,7 @@ void run_program(session& platform, const program_options& options, const output
         report_run(all, options, out);
         if (options.counters) report_counters(all, everywhere, out);
     } catch (...) {
+        failure = all.failure();
         unload_after_failure(all);
         throw;
     }

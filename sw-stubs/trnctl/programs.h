@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sw-stubs/host/programs/group.h"
@@ -20,8 +21,9 @@ struct program_options {
     bool counters = false;  ///< print the engines' counters afterwards
 };
 /// Loads and runs the program on one chip or all, and compares its outputs. Inputs without a text
-/// are zeroes.
-void run_program(session& platform, const program_options& options, const output& out);
+/// are zeroes. `failure`: the engine that made the run fail, if one did.
+void run_program(session& platform, const program_options& options, const output& out,
+                 std::optional<engine_failure>& failure);
 
 /// Prints the state of a core's engines and its nonzero semaphores, without a reset.
 void dump_core(session& platform, std::uint32_t core, const output& out);

@@ -15,6 +15,7 @@
 #include "models/neuron_isa/instructions/table.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/diagnostics_json.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/output.h"
 
@@ -26,7 +27,7 @@ using file_bytes = std::vector<std::uint8_t>;
 constexpr std::uint64_t max_file_bytes = 256 << 20;
 
 struct options {
-    std::string input, output, page;
+    std::string input, output, page, diagnostics;
     bool disassemble = false, hex = false, check = false;
 };
 
@@ -48,17 +49,17 @@ void write(const std::string& name, std::string_view content) {
 /// instructions.
 std::string hex_of(std::span<const stream> streams) {
     std::string text;
-    for (const stream& one : streams) {
-        if (one.engine) text += fmt::format(".engine {}\n", trn::isa::name_of(*one.engine));
+    for (const stream& s : streams) {
+        if (s.engine) text += fmt::format(".engine {}\n", trn::isa::name_of(*s.engine));
         std::size_t start = 0;
-        for (std::size_t at = 0; at < one.words.size(); at += 16) {
-            const std::size_t word = at / trn::isa::word_bytes;
-            const bool begins = at % trn::isa::word_bytes == 0 &&
-                                (word == 0 || one.lines[word] != one.lines[word - 1]);
-            if (begins && at != 0) text += "--\n";
-            if (begins) start = at;
-            text += fmt::format("{:02x}: {:02x}\n", at - start,
-                                fmt::join(std::span(one.words).subspan(at, 16), " "));
+        for (std::size_t byte = 0; byte < s.words.size(); byte += 16) {
+            const std::size_t word = byte / trn::isa::word_bytes;
+            const bool begins = byte % trn::isa::word_bytes == 0 &&
+                                (word == 0 || s.lines[word] != s.lines[word - 1]);
+            if (begins && byte != 0) text += "--\n";
+            if (begins) start = byte;
+            text += fmt::format("{:02x}: {:02x}\n", byte - start,
+                                fmt::join(std::span(s.words).subspan(byte, 16), " "));
         }
     }
     return text;
@@ -88,6 +89,31 @@ void run(const options& o) {
     write(o.output, {reinterpret_cast<const char*>(program.data()), program.size()});
 }
 
+/// Runs the command and prints its errors. \returns the errors
+std::vector<trn::diagnostic> errors_of(const options& o) {
+    try {
+        run(o);
+        return {};
+    } catch (const trn::config_error& error) {
+        trn::print_to(stderr, "{}\n", error.what());
+        return error.list();
+    } catch (const std::runtime_error& error) {
+        const std::string file = o.input.empty() ? o.page : o.input;
+        trn::print_to(stderr, "{}: {}\n", file, error.what());
+        trn::diagnostic failed;
+        failed.file = file;
+        failed.message = error.what();
+        return {failed};
+    }
+}
+
+/// A line of JSON for each error.
+void write_diagnostics(const std::string& file, std::span<const trn::diagnostic> errors) {
+    std::string text;
+    for (const trn::diagnostic& error : errors) text += trn::to_json_line(error);
+    write(file, text);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,28 +121,29 @@ int main(int argc, char** argv) {
     options o;
     auto* input = app.add_option("file", o.input, "text, or with --disassemble a program");
     app.add_option("-o,--output", o.output, "file to write; standard output without it");
+    app.add_option("--diagnostics", o.diagnostics,
+                   "also write the errors to this file, one JSON object per line");
     auto* disassemble = app.add_flag("--disassemble", o.disassemble, "from a program to text");
     app.add_flag("--hex", o.hex, "write bytes as text")->excludes(disassemble);
     auto* page = app.add_option("--page", o.page, "rewrite the table of instructions in this page")
                      ->excludes(input);
     app.add_flag("--check", o.check, "report a stale page instead of writing it")->needs(page);
     app.examples({{"trn-asm program.trn -o program.bin", "assembles"},
-                  {"trn-asm --disassemble program.bin", "prints the text of a program"}});
+                  {"trn-asm --disassemble program.bin", "prints the text of a program"},
+                  {"trn-asm program.trn -o program.bin --diagnostics errors.json",
+                   "for an editor or a compiler"}});
     app.callback([&] {
         if (o.input.empty() && o.page.empty()) trn::cli::refuse_missing("file");
     });
     if (const int mistaken = trn::parse_command_line(app, argc, argv); mistaken != 0)
         return mistaken;
     if (o.input.empty() && o.page.empty()) return 0;  // --help, --version
+    const auto errors = errors_of(o);
     try {
-        run(o);
-        return 0;
-    } catch (const trn::config_error& error) {
-        trn::print_to(stderr, "{}\n", error.what());
+        if (!o.diagnostics.empty()) write_diagnostics(o.diagnostics, errors);
     } catch (const trn::file_error& error) {
-        trn::print_to(stderr, "{}: {}\n", o.input, error.what());
-    } catch (const std::runtime_error& error) {
-        trn::print_to(stderr, "{}: {}\n", o.input.empty() ? o.page : o.input, error.what());
+        trn::print_to(stderr, "{}\n", error.what());
+        return 2;
     }
-    return 2;
+    return errors.empty() ? 0 : 2;
 }

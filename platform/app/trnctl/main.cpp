@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <new>
 #include <string>
 #include <systemc>
 
 #include "platform/app/report_file.h"
 #include "platform/app/trnctl/commands/commands.h"
 #include "platform/app/trnctl/completion.h"
+#include "platform/app/trnctl/error_text.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/config/diagnostics.h"
@@ -87,26 +87,23 @@ int execute(int argc, char** argv) {
     return trace::failure().empty() ? 0 : 1;
 }
 
+bool is_of_user(const std::exception& error) {
+    const auto* failed = dynamic_cast<const device_error*>(&error);
+    return failed != nullptr ? failed->status == TRN_INVALID_ARGUMENT
+                             : dynamic_cast<const user_error*>(&error) != nullptr;
+}
+
 int run(int argc, char** argv) {
     try {
         const int status = execute(argc, argv);
         finish_standard_output();
         return status;
-    } catch (const user_error& wrong) {
-        print_to(stderr, "trnctl: {}\n", printable_lines(wrong.what()));
-        return 2;
     } catch (const config_error& wrong) {
         print_to(stderr, "{}\n", wrong.what());
         return 2;
-    } catch (const device_error& wrong) {
-        print_to(stderr, "trnctl: {}: {}\n", trn_status_text(wrong.status), wrong.what());
-        return wrong.status == TRN_INVALID_ARGUMENT ? 2 : 1;
-    } catch (const std::bad_alloc&) {
-        print_to(stderr, "trnctl: {}\n", out_of_memory);
-        return 1;
     } catch (const std::exception& wrong) {
-        print_to(stderr, "trnctl: {}\n", printable_lines(wrong.what()));
-        return 1;
+        print_to(stderr, "trnctl: {}\n", error_text(wrong));
+        return is_of_user(wrong) ? 2 : 1;
     }
 }
 

@@ -115,7 +115,8 @@ void report(const rule& broken, std::string_view module, std::string_view detail
         module,
         fmt::format("misuse {} {}: {}{}{}{}{}", broken.id, broken.name, broken.text,
                     detail.empty() ? "" : fmt::format(" ({})", detail), by.empty() ? "" : ", by ",
-                    by, mine.count == lines_per_module ? "; more are only counted" : ""));
+                    by, mine.count == lines_per_module ? "; more are only counted" : ""),
+        broken.id);
 }
 
 void set_policy(const rule& which, policy chosen) {

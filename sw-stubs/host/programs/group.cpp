@@ -115,6 +115,23 @@ void program_group::wait(const program_outcome& outcome) try {
     explain(failure);
 }
 
+std::optional<engine_failure> program_group::failure() const {
+    for (const auto& instances : chips_)
+        for (const instance& each : instances) {
+            const trn_program_result& r = each.result;
+            if (r.failed)
+                return engine_failure{.chip = each.chip,
+                                      .core = trn_program_device_core(each.program->get(), r.core),
+                                      .engine = r.engine,
+                                      .error = r.error,
+                                      .pc = r.error_pc,
+                                      .detail = r.error_detail,
+                                      .file = r.file != nullptr ? r.file : "",
+                                      .line = r.line};
+        }
+    return std::nullopt;
+}
+
 std::uint64_t program_group::ns() const {
     return ended_ns_ - std::min(started_ns_, ended_ns_);
 }

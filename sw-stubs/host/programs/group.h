@@ -39,6 +39,15 @@ struct program_outcome {
     std::optional<std::uint32_t> clock_permille = {};  ///< lowest reported clock rate
 };
 
+/// An engine that failed or stopped.
+struct engine_failure {
+    std::size_t chip;
+    std::uint32_t core, engine;  ///< `core`: of the chip
+    std::uint32_t error, pc, detail;
+    std::string file;  ///< source of the instruction; "": unknown
+    std::uint32_t line;
+};
+
 /// Instances of a program on cores of one or more chips. Members throw device_error, and
 /// std::runtime_error for an invalid text.
 class program_group {
@@ -65,6 +74,8 @@ public:
     /// the request's collectives; null without collectives.
     void start(collective_group* group);
     void wait(const program_outcome& outcome);
+    /// The first engine that wait() found failed or stopped.
+    std::optional<engine_failure> failure() const;
     /// Simulated time from the first start to the last end.
     std::uint64_t ns() const;
     /// Text about the first tensor that differs from its expectation.

@@ -23,7 +23,7 @@ import transformer  # noqa: E402
 from trn_nki.command import nanoseconds  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
-from trn_nki.run import Options, RunError, execute, platform  # noqa: E402
+from trn_nki.run import Options, RunError, assemble, execute, platform  # noqa: E402
 from trn_nki.trace import record_kernel  # noqa: E402
 from trn_nki.trace.host_arrays import HostArray  # noqa: E402
 from trn_nki.values import generations  # noqa: E402
@@ -38,6 +38,19 @@ def random(*shape):
 
 class Kernels(unittest.TestCase):
     """run_kernel fails if the platform's race checker reports a race in a compiled program."""
+
+    def test_a_line_that_the_assembler_refuses_has_the_place_of_the_kernel(self):
+        compiled = compile_recording(record_kernel(tiles.many_tiles, (random(128, 1024), 2), generation="gen3"))
+        compiled.text = compiled.text.replace("dma_start", "dma_strt", 1)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(
+                RunError, r"^/.*tiles\.py:\d+: E26 'dma_strt' is not an instruction .*\n    .*dma_strt \w+$"
+            ) as caught:
+                assemble(compiled, f"{folder}/set")
+            self.assertEqual(caught.exception.status, 2)
+            compiled.text = compiled.text.replace("dma_strt", "dma_start")
+            with self.assertRaisesRegex(RunError, "^cannot write .*/none/set: No such file or directory$"):
+                assemble(compiled, f"{folder}/none/set")
 
     def test_a_program_without_its_waits_is_found_by_the_race_checker(self):
         a = random(256, 1024)
@@ -116,8 +129,9 @@ class Kernels(unittest.TestCase):
             numpy.testing.assert_array_equal(result[:, 0], x[numpy.arange(40), indices[0]])
         indices[0, 7] = 300
         for board in BOARDS[:2]:  # row copies by GPSIMD, and by descriptor generators
-            with self.assertRaisesRegex(RunError, r"tiles\.py:\d+\): INDIRECT_OOB"), platform(board):
+            with self.assertRaisesRegex(RunError, r"tiles\.py:\d+\): INDIRECT_OOB") as caught, platform(board):
                 tiles.pick(x, indices)
+            self.assertRegex(caught.exception.reason, "^trnctl: aborted: .* engine of core 0 failed at pc")
 
     def test_activate2_applies_two_operators_and_accumulates(self):
         x = random(128, 256)

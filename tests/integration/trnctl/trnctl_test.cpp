@@ -330,6 +330,37 @@ TEST(TrnctlProgram, MisuseOfAProgramNamesItsSourceLine) {
                                       "misuse.trn:5): tensor_scalar_reduce"));
 }
 
+TEST(TrnctlProgram, ReportHasTheErrorItsEngineAndBrokenRules) {
+    const scratch_folder folder;
+    const auto report_of = [&](const std::string& arguments, int status) {
+        const auto file = folder / "report.json";
+        const auto how = run(trnctl + " --board trn3-chip program run " + programs + arguments +
+                             " --report " + file);
+        EXPECT_EQ(how.status, status) << how.output;
+        std::ifstream text(file);
+        auto report = json::parse(text);
+        for (const auto& broken : report.at("misuse"))
+            EXPECT_THAT(how.output, HasSubstr(broken.at("line").get<std::string>() + "\n"));
+        if (status != 0)
+            EXPECT_THAT(how.output,
+                        HasSubstr("trnctl: " + report.at("error").get<std::string>() + "\n"));
+        return report;
+    };
+    EXPECT_EQ(report_of("add.trn", 0), json({{"misuse", json::array()}}));
+    const auto broken = report_of("misuse.trn", 0).at("misuse");
+    ASSERT_FALSE(broken.empty());
+    EXPECT_THAT(broken[0].at("rule").get<std::string>(), testing::StartsWith("TRN-NC-"));
+    const auto failure = report_of("bad_operand.trn", 1).at("failure");
+    EXPECT_EQ(failure.at("error"), "BAD_OPERAND");
+    EXPECT_EQ(failure.at("file"), programs + "bad_operand.trn");
+    EXPECT_EQ(failure.at("line"), 4);
+    EXPECT_EQ(failure.at("core"), 0);
+    EXPECT_FALSE(report_of("wait.trn --limit 50000", 1).contains("failure"));
+    const auto refused = run(trnctl + " --board trn3-chip program run " + programs +
+                             "add.trn --report /no/such/folder/x");
+    EXPECT_EQ(refused.status, 2) << refused.output;
+}
+
 TEST(TrnctlProgram, WrongWordsAreUsageErrors) {
     const auto expect = [](const std::string& arguments, const std::string& text) {
         const auto how =

@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/host_options/program_file.h"
+#include "platform/app/report_file.h"
 #include "platform/app/trnctl/commands/commands.h"
+#include "platform/app/trnctl/run_report.h"
 #include "platform/framework/config/file.h"
 
 namespace trn {
@@ -21,6 +25,7 @@ struct run_options {
     std::string file = {};
     program_constants constants = {};
     std::string image = collective_firmware;  ///< file
+    std::string report = {};                  ///< file
 };
 
 std::vector<std::uint8_t> read_program(const std::string& file,
@@ -32,6 +37,14 @@ std::vector<std::uint8_t> read_program(const std::string& file,
     }
 }
 
+void check_report_of(const run_options& options) {
+    try {
+        check_report(options.report);
+    } catch (const file_error& wrong) {
+        throw user_error(wrong.what());
+    }
+}
+
 program_collective read_collective(const std::string& text) {
     try {
         return program_collective::read(text);
@@ -40,7 +53,8 @@ program_collective read_collective(const std::string& text) {
     }
 }
 
-void run(session& platform, run_options& options, const output& out) {
+void run(session& platform, run_options& options, const output& out,
+         std::optional<engine_failure>& failure) {
     const auto& request = options.program.request;
     if (!request.collectives.empty()) {
         if (!request.all_chips) throw user_error("--collective needs --all-chips");
@@ -48,7 +62,20 @@ void run(session& platform, run_options& options, const output& out) {
             throw user_error("a collective needs two chips: a board such as trn3-sled");
         options.program.image = read_collective_firmware(options.image);
     }
-    run_program(platform, options.program, out);
+    run_program(platform, options.program, out, failure);
+}
+
+void run_with_report(session& platform, run_options& options, const output& out) {
+    run_report report(options.report);
+    std::optional<engine_failure> failure;
+    try {
+        run(platform, options, out, failure);
+    } catch (const std::exception& error) {
+        report.set_error(error, failure);
+        report.write();
+        throw;
+    }
+    report.write();
 }
 
 /// Adds NAME=TEXT options.
@@ -83,7 +110,8 @@ void add_run(cli::command& programs, invocation& line) {
                              request.loading.core, {});
     command->callback([options, &line] {
         options->program.request.set = read_program(options->file, options->constants);
-        line.chosen = [options, &line](session& s) { run(s, *options, line.out); };
+        check_report_of(*options);
+        line.chosen = [options, &line](session& s) { run_with_report(s, *options, line.out); };
     });
     command->add_option("file", options->file, "a program set, or its text form")->required();
     add_tensors(command, "--define", options->constants, "another value for a .set of the text",
@@ -113,6 +141,8 @@ void add_run(cli::command& programs, invocation& line) {
     command->add_option("--limit", expected.limit_ns, "ns of simulated time (100 ms)");
     command->add_flag("--counters", options->program.counters,
                       "print counters of the engines afterwards");
+    command->add_option("--report", options->report,
+                        "write the error and the rules that were broken to this file, as JSON");
     command->add_option("--values", options->program.seed, "seed of random inputs (1)");
     command->add_flag_callback(
         "--by-dma", [&request] { request.loading.control = TRN_CONTROL_BY_DMA; },

@@ -103,17 +103,11 @@ def _run_kernel(options: Any, compile_kernel: Callable[[], tuple[Compiled, Optio
             profile = None
     if profile is not None:
         if failed is not None:
-            profile.warnings.append(f"the kernel did not run to its end: {reason_of(failed)}")
+            profile.warnings.append(f"the kernel did not run to its end: {failed.reason}")
         _write(options, profile)
     if failed is not None:
         raise failed
     return 0
-
-
-def reason_of(failed: RunError) -> str:
-    """First line of trnctl's message; lines of its log may precede it."""
-    lines = str(failed).splitlines()
-    return next((line for line in lines if line.startswith("trnctl: ")), lines[0])
 
 
 def _collected(lines: Iterable[str], options: Any, name: str, failed: RunError | None) -> Profile | None:

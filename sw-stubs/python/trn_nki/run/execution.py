@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from trn_nki.values import generations
 
 USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
 _GATHERED = {"nc_n_gather": "data", "local_gather": "src_buffer"}  # argument whose elements an index tile names
+_INDEX_ERRORS = ("INDIRECT_OOB", "OUT_OF_BOUNDS")  # of engines (doc/spec/neuron-core.md, 10.1)
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
 
 
@@ -35,11 +35,15 @@ _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 class RunError(ReportedError):
-    """A kernel did not run to its end. The message is trnctl's; `status`: exit status for a command."""
+    """A kernel did not run to its end. The message is trnctl's; `status`: exit status for a command.
 
-    def __init__(self, message: str, status: int = 1):
+    `reason`: one line, without lines of the log that precede it in the message.
+    """
+
+    def __init__(self, message: str, status: int = 1, reason: str | None = None):
         super().__init__(message)
         self.status = status
+        self.reason = reason or message.partition("\n")[0]
 
 
 @dataclasses.dataclass
@@ -73,17 +77,17 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as folder:
         source = pathlib.Path(text or pathlib.Path(folder) / "kernel.trn")
         source.write_text(compiled.text)
+        errors = pathlib.Path(folder) / "errors.json"
         try:
-            _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
+            _call([tool("trn-asm"), str(source), "-o", os.fspath(target), "--diagnostics", str(errors)], 300.0)
         except RunError as error:
-            message = _in_kernel(str(error), str(source), compiled.text)
-            raise RunError(message.removeprefix(f"{source}: "), error.status) from None
+            raise RunError(_refusal(errors) or str(error), error.status) from None
 
 
 def execute(compiled: Compiled, options: Options) -> Outcome:
     """Raises RunError, and KernelError for a kernel that needs several chips."""
     if compiled.collectives:
-        first = next(one for one in instructions_of(compiled.recording.cores[0].body) if one.operation in COLLECTIVES)
+        first = next(call for call in instructions_of(compiled.recording.cores[0].body) if call.operation in COLLECTIVES)
         raise refusal(first, "needs the other chips, and this call runs on one")
     arrays = {array.name: (storage, array) for storage, array in compiled.arrays}
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as name:
@@ -93,6 +97,7 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
         if options.chip is not None:
             command += ["--chip", options.chip]
         command += ["program", "run", str(folder / "set"), "--core", str(options.core), "--limit", str(options.limit_ns)]
+        command += ["--report", str(folder / "report.json")]
         for key, (storage, array) in arrays.items():
             if array.role in ("in", "inout"):
                 (folder / f"{key}.in").write_bytes(numpy.ascontiguousarray(_data(storage)).tobytes())
@@ -102,7 +107,10 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
         try:
             result = _call(command, options.wall_seconds)
         except RunError as error:
-            raise RunError(str(error) + _indices_at(str(error), compiled.recording), error.status) from None
+            report = _report(folder / "report.json")
+            reason = f"trnctl: {report['error']}".partition("\n")[0] if "error" in report else None
+            raise RunError(str(error) + _indices_of(report.get("failure"), compiled.recording), error.status, reason) from None
+        _check_rules(_report(folder / "report.json")["misuse"])
         found = {}
         for key, (storage, array) in arrays.items():
             if array.role in ("out", "inout"):
@@ -116,31 +124,38 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
     return Outcome(outputs, written, _simulated(result))
 
 
-def _in_kernel(message: str, source: str, text: str) -> str:
-    """The first refusal of trn-asm, with the line of the kernel that the refused line comes from."""
-    found = re.match(re.escape(source) + r":(\d+):\d+: (.*)\n(.*)", message)
-    if found is None:
-        return message
-    for line in reversed(text.splitlines()[: int(found.group(1))]):
-        if origin := re.match(r'\.source (\d+) "(.*)"', line):
-            return f"{origin.group(2)}:{origin.group(1)}: {found.group(2)}\n    {found.group(3).strip()}"
-    return message
+def _refusal(errors: pathlib.Path) -> str:
+    """The first error of trn-asm, with the line of the kernel that the refused line comes from; "" without such a line."""
+    lines = errors.read_text().splitlines() if errors.exists() else []
+    if not lines:
+        return ""
+    first = json.loads(lines[0])
+    if "line" not in first:
+        return first["message"]
+    if "origin" not in first:
+        return ""
+    origin = first["origin"]
+    return f"{origin['file']}:{origin['line']}: {first['code']} {first['message']}\n    {first['excerpt'].strip()}"
 
 
-def _indices_at(message: str, recording: Any) -> str:
+def _report(file: pathlib.Path) -> dict[str, Any]:
+    """What trnctl wrote; empty when it ended before the run."""
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _indices_of(failure: dict[str, Any] | None, recording: Any) -> str:
     """For an instruction that failed by an index: the tensors of its line with their ranges of the index."""
-    found = re.search(r"failed at pc \d+ \((.*):(\d+)\): (INDIRECT_OOB|OUT_OF_BOUNDS)", message)
-    if found is None:
+    if failure is None or failure["error"] not in _INDEX_ERRORS:
         return ""
     ranges: dict[str, None] = {}
     for core in recording.cores:
-        for one in instructions_of(core.body):
-            if (one.place.file, str(one.place.line)) != found.group(1, 2):
+        for call in instructions_of(core.body):
+            if (call.place.file, call.place.line) != (failure.get("file"), failure.get("line")):
                 continue
-            limits = [(view, view.max_index()) for view in one.reads + one.writes if view.indirection is not None]
-            if one.operation in _GATHERED:
-                table = one.arguments[_GATHERED[one.operation]]
-                limits.append((table, table.free_size - one.arguments.get("num_elem_per_idx", 1)))
+            limits = [(view, view.max_index()) for view in call.reads + call.writes if view.indirection is not None]
+            if call.operation in _GATHERED:
+                table = call.arguments[_GATHERED[call.operation]]
+                limits.append((table, table.free_size - call.arguments.get("num_elem_per_idx", 1)))
             ranges |= {f"\n    the index of {view!r} must be 0 to {highest}": None for view, highest in limits}
     return "".join(ranges)
 
@@ -194,14 +209,13 @@ def _call(command: list[str], seconds: float) -> str:
     if done.returncode != 0:
         text = done.stderr.strip() or done.stdout.strip() or f"{command[0]} ended with status {done.returncode}"
         raise RunError(text, USER_ERROR if done.returncode == USER_ERROR else 1)
-    _report_rules(done.stderr)
     return done.stdout
 
 
-def _report_rules(text: str) -> None:
+def _check_rules(broken: list[dict[str, Any]]) -> None:
     """Races are errors of the compiler and fail the run; other broken rules are the kernel's and are printed."""
-    broken = [line for line in text.splitlines() if " misuse TRN-" in line]
-    if any(rule in line for line in broken for rule in ORDER_RULES):
-        raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(broken))
-    for line in broken:
+    lines = [violation["line"] for violation in broken]
+    if any(violation["rule"] in ORDER_RULES for violation in broken):
+        raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(lines))
+    for line in lines:
         print(line, file=sys.stderr)
