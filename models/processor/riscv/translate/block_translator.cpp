@@ -133,7 +133,7 @@ bool block_translator::emit_inline(unsigned slot, const decoded& d) {
         access(slot, d, k);
         return true;
     }
-    return registers_.emit(d);
+    return emitter_.emit(d);
 }
 
 void block_translator::access(unsigned slot, const decoded& d,

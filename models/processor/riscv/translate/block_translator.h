@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/processor/riscv/decode/code_cache.h"
+#include "models/processor/riscv/translate/guest_registers.h"
 #include "models/processor/riscv/translate/memory_emitter.h"
 #include "models/processor/riscv/translate/options.h"
 #include "models/processor/riscv/translate/register_emitter.h"
@@ -81,11 +82,12 @@ private:
     const std::function<u64(const op*)> host_code_of_;
     asmjit::CodeHolder holder_;
     x86::Assembler a_;
-    register_emitter registers_{a_};
+    guest_registers registers_{a_};
+    register_emitter emitter_{registers_};
     memory_emitter memory_;
     asmjit::Label start_, body_;  // body_: the code with the block's pinning
     struct rare_part {
-        register_emitter::values known;
+        guest_registers::values known;
         std::function<void()> emit;
     };
     std::vector<rare_part> rare_;  // emitted after all other code
@@ -96,7 +98,7 @@ private:
 
     // Label of loop rounds after the first, with the register knowledge valid there.
     asmjit::Label round_;
-    register_emitter::values round_known_{};
+    guest_registers::values round_known_{};
     unsigned round_end_ = 0;  // slot of the branch that repeats it
     bool repeating_ = false;
 };

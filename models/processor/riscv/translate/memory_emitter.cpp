@@ -97,7 +97,7 @@ void memory_emitter::look_beside(const asmjit::Label& known) {
 }
 
 void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem source) {
-    using enum register_emitter::result;
+    using enum guest_registers::result;
     const bool kept = d.rd != 0;
     const auto dst = kept ? r_.target(d.rd) : x86::Gp(rax);
     if (k.size == 8)

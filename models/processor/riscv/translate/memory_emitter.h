@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/processor/riscv/translate/register_emitter.h"
+#include "models/processor/riscv/translate/guest_registers.h"
 #include "models/processor/riscv/translate/shared_code.h"
 
 namespace trn::riscv::translate {
@@ -12,7 +12,7 @@ namespace trn::riscv::translate {
 class memory_emitter {
 public:
     /// `checked`: stores are recorded there; null: they are not.
-    memory_emitter(register_emitter& registers, const shared_code& shared, outcome* checked)
+    memory_emitter(guest_registers& registers, const shared_code& shared, outcome* checked)
         : r_(registers), a_(registers.a), shared_(shared), checked_(checked) {}
 
     struct access_kind {
@@ -38,7 +38,7 @@ private:
     void store_and_record(const decoded& d, const access_kind& k, const x86::Mem& target);
     void load_part(const x86::Gp& dst, const x86::Mem& source);
 
-    register_emitter& r_;
+    guest_registers& r_;
     x86::Assembler& a_;
     const shared_code& shared_;
     outcome* const checked_;
