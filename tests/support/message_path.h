@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/pcie/pcie/host_memory.h"
+#include "models/pcie/root_complex/host_memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn::test {

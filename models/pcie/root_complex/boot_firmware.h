@@ -8,8 +8,8 @@
 #include <tlm>
 #include <vector>
 
-#include "models/pcie/pcie/host_function.h"
 #include "models/pcie/pcie/tlp.h"
+#include "models/pcie/root_complex/host_function.h"
 
 namespace trn {
 

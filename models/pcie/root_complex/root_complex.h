@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/pcie/pcie/bridge.h"
-#include "models/pcie/pcie/host_function.h"
 #include "models/pcie/root_complex/boot_firmware.h"
+#include "models/pcie/root_complex/host_function.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/function_port.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/pcie/host_memory.h"
+#include "models/pcie/root_complex/host_memory.h"
 
 #include <gtest/gtest.h>
 

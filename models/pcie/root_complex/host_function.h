@@ -11,8 +11,8 @@
 #include <tlm>
 #include <vector>
 
-#include "models/pcie/pcie/host_memory.h"
 #include "models/pcie/pcie/tlp.h"
+#include "models/pcie/root_complex/host_memory.h"
 #include "platform/framework/tlm/function_port.h"
 
 namespace trn::pcie {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/pcie/host_function.h"
+#include "models/pcie/root_complex/host_function.h"
 
 #include <linux/pci_regs.h>
 
