@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -76,8 +77,7 @@ std::string operands_of(const row& kind) {
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
-}  // namespace
-
+/// The table of instructions as Markdown.
 std::string page_chapter() {
     std::string text =
         "| # | Opcode | Name | Engines | Bytes | Operands and fields | Does |\n"
@@ -105,6 +105,8 @@ std::string page_chapter() {
     }
     return text;
 }
+
+}  // namespace
 
 void update_page(const std::filesystem::path& page, bool check) {
     const auto bytes = read_file(page, 1 << 20);

@@ -97,25 +97,13 @@ public:
         header(reg::version, layout::version::number_value);
         header(reg::generation, set_.generation ? static_cast<unsigned>(*set_.generation) : 0);
         header(reg::cores, set_.cores);
-        begin(table::streams, set_.streams.size());
-        for (std::size_t i = 0; i < set_.streams.size(); ++i) {
-            const stream& s = set_.streams[i];
-            field(i, reg::stream_core, s.core);
-            field(i, reg::stream_engine, static_cast<unsigned>(s.engine.value()));
-            field(i, reg::stream_words, s.words.size() / word_bytes);
-        }
-        begin(table::tensors, set_.tensors.size());
-        for (std::size_t i = 0; i < set_.tensors.size(); ++i) put(i, set_.tensors[i]);
-        begin(table::transfers, set_.transfers.size());
-        for (std::size_t i = 0; i < set_.transfers.size(); ++i) put(i, set_.transfers[i]);
-        begin(table::relocations, set_.relocations.size());
-        for (std::size_t i = 0; i < set_.relocations.size(); ++i) put(i, set_.relocations[i]);
-        begin(table::semaphores, set_.semaphores.size());
-        for (std::size_t i = 0; i < set_.semaphores.size(); ++i) {
-            field(i, reg::semaphore_core, set_.semaphores[i][0]);
-            field(i, reg::semaphore_index, set_.semaphores[i][1]);
-        }
+        put_table(table::streams, set_.streams);
+        put_table(table::tensors, set_.tensors);
+        put_table(table::transfers, set_.transfers);
+        put_table(table::relocations, set_.relocations);
+        put_table(table::semaphores, set_.semaphores);
         put_lines();
+        put_table(table::files, set_.files);
         put_strings();
         put_words();
         header(reg::bytes, file_.size());
@@ -137,13 +125,24 @@ private:
                begin_of(kind_of(table_).first);
     }
     void field(std::size_t i, reg r, std::uint64_t value) { file_.put(place(i, r), value); }
-    void wide(std::size_t i, reg low, std::uint64_t value) { file_.put(place(i, low), value, 8); }
 
     std::uint64_t string(const std::string& text) {
         const std::size_t offset = strings_.size();
         strings_ += text;
         strings_ += '\0';
         return offset;
+    }
+
+    template <class Record>
+    void put_table(table t, const std::vector<Record>& records) {
+        begin(t, records.size());
+        for (std::size_t i = 0; i < records.size(); ++i) put(i, records[i]);
+    }
+
+    void put(std::size_t i, const stream& s) {
+        field(i, reg::stream_core, s.core);
+        field(i, reg::stream_engine, static_cast<unsigned>(s.engine.value()));
+        field(i, reg::stream_words, s.words.size() / word_bytes);
     }
 
     void put(std::size_t i, const tensor& t) {
@@ -185,8 +184,15 @@ private:
         field(i, reg::relocation_kind, static_cast<unsigned>(r.kind));
         field(i, reg::relocation_core, r.core);
         field(i, reg::relocation_object, r.object);
-        wide(i, reg::relocation_addend_lo, r.addend);
+        file_.put(place(i, reg::relocation_addend_lo), r.addend, 8);
     }
+
+    void put(std::size_t i, const sync_index& s) {
+        field(i, reg::semaphore_core, s[0]);
+        field(i, reg::semaphore_index, s[1]);
+    }
+
+    void put(std::size_t i, const std::string& file) { field(i, reg::file_name, string(file)); }
 
     void put_lines() {
         std::size_t words = 0;
@@ -199,9 +205,6 @@ private:
                 const std::uint32_t file = w < s.files.size() ? s.files[w] : 0;
                 field(i++, reg::line, line < 1 << 24 ? line | file << 24 : file << 24);
             }
-        begin(table::files, set_.files.size());
-        for (std::size_t f = 0; f < set_.files.size(); ++f)
-            field(f, reg::file_name, string(set_.files[f]));
     }
 
     void put_strings() {
@@ -279,12 +282,6 @@ relocation relocation_of(const set_relocation& record) {
 }
 
 }  // namespace
-
-std::uint64_t tensor::bytes() const {
-    std::uint64_t all = size_of(type);
-    for (const std::uint32_t size : shape) all *= size;
-    return all;
-}
 
 std::uint64_t transfer::descriptors_of(unsigned n, unsigned count) const {
     const std::uint64_t mine =

@@ -55,9 +55,6 @@ struct tensor {
     unsigned core = 0;
     std::uint32_t alignment = 64;
     std::vector<std::uint32_t> shape;  ///< the slowest dimension first
-
-    std::uint64_t bytes() const;
-    bool operator==(const tensor&) const = default;
 };
 
 /// One side of a transfer: rows of blocks of contiguous bytes.
@@ -72,7 +69,6 @@ struct transfer_side {
     std::uint64_t offset = 0;  ///< bytes in the tensor or in the partition
     std::uint64_t row = 0;     ///< tensor: bytes from row to row; otherwise the first partition
     std::uint64_t block = 0;   ///< bytes from block to block
-    bool operator==(const transfer_side&) const = default;
 };
 
 struct transfer {
@@ -94,7 +90,6 @@ struct transfer {
     bool shares_ring(const transfer& other, unsigned e) const {
         return core == other.core && queue == other.queue && uses(e) && other.uses(e);
     }
-    bool operator==(const transfer&) const = default;
 };
 
 struct relocation {
