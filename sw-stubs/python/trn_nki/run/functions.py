@@ -22,7 +22,7 @@ def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[...
         raise ValueError(f"{text}: expected FILE.py:FUNCTION{_kernels_of(pathlib.Path(folder) / text)}")
     path = (pathlib.Path(folder) / name).resolve()
     if not path.is_file():
-        others = [one.name for one in path.parent.glob("*.py")]
+        others = [file.name for file in path.parent.glob("*.py")]
         whole = f"{path.name}.py"
         raise ValueError(f"{name}: no such file{closest(whole if whole in others else path.name, others)}")
     module = _modules.get(path) or _imported(path)

@@ -171,7 +171,11 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
         arguments,
         constants,
         _results(recording, names),
-        [f"{step.name_of(one.filename)}:{one.lineno}: KernelWarning: {one.message}" for one in found if one.category is KernelWarning],
+        [
+            f"{step.name_of(warned.filename)}:{warned.lineno}: KernelWarning: {warned.message}"
+            for warned in found
+            if warned.category is KernelWarning
+        ],
     )
 
 
@@ -210,9 +214,9 @@ class _Step:
         for name, text in self.inputs.items():
             with _of_key(f"in: {name}"):
                 made[name] = self._array(text, name, known)
-        known["arrays"] = {name: one["array"] for name, one in made.items()}
-        for name, one in made.items():
-            known.setdefault(name, one["numbers"])
+        known["arrays"] = {name: array["array"] for name, array in made.items()}
+        for name, array in made.items():
+            known.setdefault(name, array["numbers"])
         for name, text in self.values.items():
             try:
                 known[name] = ast.literal_eval(self.replaced(text, known))
@@ -222,7 +226,7 @@ class _Step:
 
     def _array(self, text: str, name: str, known: dict[str, Any]) -> dict[str, Any]:
         """The array of an input, and its numbers for users' functions. A function is called once for equal parameters."""
-        plain = {one: known[one] for one in ("chip", "core", "chips", "seed")}
+        plain = {name: known[name] for name in ("chip", "core", "chips", "seed")}
         text = self.replaced(text, known)
         key = (name, text) + tuple(made_arrays.parameters(text, self.folder, plain).values())
         if key not in self._made:
