@@ -341,9 +341,10 @@ TEST(TrnctlProgram, ReportHasTheErrorItsEngineAndBrokenRules) {
         auto report = json::parse(text);
         for (const auto& broken : report.at("misuse"))
             EXPECT_THAT(how.output, HasSubstr(broken.at("line").get<std::string>() + "\n"));
-        if (status != 0)
+        if (status != 0) {
             EXPECT_THAT(how.output,
                         HasSubstr("trnctl: " + report.at("error").get<std::string>() + "\n"));
+        }
         return report;
     };
     EXPECT_EQ(report_of("add.trn", 0), json({{"misuse", json::array()}}));
