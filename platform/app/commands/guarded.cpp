@@ -21,7 +21,7 @@ namespace trn {
 
 namespace {
 
-int said(std::string_view sentence, int status = 2) {
+int report_error(std::string_view sentence, int status = 2) {
     print_to(stderr, "trnvp: {}\n", printable_lines(sentence));
     return status;
 }
@@ -37,26 +37,27 @@ int guarded(const std::function<int()>& command) {
         print_to(stderr, "{}\n", mistakes.what());
         return 2;
     } catch (const user_error& mistake) {
-        return said(mistake.what());
+        return report_error(mistake.what());
     } catch (const listen_error& mistake) {
-        return said(mistake.what());
+        return report_error(mistake.what());
     } catch (const recording::write_error& lost) {
-        return said(lost.what(), 1);
+        return report_error(lost.what(), 1);
     } catch (const recording::recording_error& mistake) {
-        return said(mistake.what());
+        return report_error(mistake.what());
     } catch (const elf_error& mistake) {
-        return said(mistake.what());
+        return report_error(mistake.what());
     } catch (const file_error& mistake) {
-        return said(mistake.what());
+        return report_error(mistake.what());
     } catch (const output_error& lost) {
-        return said(lost.what(), 1);
+        return report_error(lost.what(), 1);
     } catch (const boost::system::system_error& refused) {  // not derived from std::system_error
         const std::string_view text = refused.what();
-        return said(text.substr(0, text.find(" [")), 1);  // omit the line number of Boost's source
-    } catch (const std::system_error& refused) {          // out of processes, descriptors or memory
-        return said(refused.what(), 1);
+        return report_error(text.substr(0, text.find(" [")),
+                            1);                   // omit the line number of Boost's source
+    } catch (const std::system_error& refused) {  // out of processes, descriptors or memory
+        return report_error(refused.what(), 1);
     } catch (const std::bad_alloc&) {
-        return said(out_of_memory, 1);
+        return report_error(out_of_memory, 1);
     }
 }
 

@@ -53,28 +53,28 @@ cable cable_of(const plan&, const plan::module& m) {
 
 std::string note_of(const plan& board, const plan::module& m) {
     const auto all = values_of(board, m);
-    std::vector<std::string> said;
+    std::vector<std::string> nouns;
     const auto say = [&](const char* name, std::string_view form) {
         if (const auto found = all.find(name); found != all.end())
-            said.push_back(fmt::format(fmt::runtime(form), found->second));
+            nouns.push_back(fmt::format(fmt::runtime(form), found->second));
     };
     if (m.type == "root_complex") {
         say("processor", "{}");
         say("cores", "{} cores");
         say("memory", "{}");
     } else if (m.type == "neuron_switch") {
-        said.emplace_back("NeuronSwitch");
+        nouns.emplace_back("NeuronSwitch");
         say("planes", "{} of");
         say("part", "{}");
     } else if (m.type == "pcie_switch") {
-        said.emplace_back("PCI Express");
+        nouns.emplace_back("PCI Express");
         say("size", "{}");
     } else if (m.type == "ethernet_fabric") {
-        said.emplace_back("Ethernet of EFA");
+        nouns.emplace_back("Ethernet of EFA");
     } else if (m.type == "ethernet_switch") {
-        said.emplace_back("Ethernet");
+        nouns.emplace_back("Ethernet");
     }
-    return fmt::format("{}", fmt::join(said, " "));
+    return fmt::format("{}", fmt::join(nouns, " "));
 }
 
 }  // namespace

@@ -59,13 +59,13 @@ platform_options platform_options_of(const guest_options& chosen) {
     files.add("--uart", chosen.uart);
     auto build = chosen.board.checked();
     const auto board = load_board(build.board, kinds(), build.set);
-    const auto said = [&](const std::string& name) {
+    const auto is_set = [&](const std::string& name) {
         return std::ranges::any_of(build.set,
                                    [&](const auto& s) { return s.starts_with(name + "="); });
     };
-    if (chosen.choice.devices != 0 && parameter_of(board, "devices") && !said("devices"))
+    if (chosen.choice.devices != 0 && parameter_of(board, "devices") && !is_set("devices"))
         build.set.push_back(fmt::format("devices={}", chosen.choice.devices));
-    if (parameter_of(board, "shared_hbm") && !said("shared_hbm"))
+    if (parameter_of(board, "shared_hbm") && !is_set("shared_hbm"))
         build.set.push_back("shared_hbm=true");
     return build;
 }

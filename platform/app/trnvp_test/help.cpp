@@ -123,10 +123,10 @@ void add_help(cli::command* command, int& status) {
                        {"trnvp help TRN-DMA-003", "what a misuse rule says"}});
     command->callback([name, &status] {
         status = 0;
-        for (const auto& [command, about, program] : family())
-            if (*name == command)
+        for (const auto& [member, about, program] : family())
+            if (*name == member)
                 return print_to(stdout, "trnvp {}: {}\n  trnvp {} --help lists its options\n",
-                                command, about, command);
+                                member, about, member);
         print_to(stdout, "{}", explain(*name));
     });
 }

@@ -338,18 +338,18 @@ step scenario_files::read_branches(const config::node& item, const scope& outer)
 step scenario_files::read_figure(const config::node& item, const scope& outer) {
     item.only({"figure"}, "this step");
     const reader r(item.at("figure"), outer.values);
-    figure_spec said;
-    read_keys(figure_keys(), r, said);
+    figure_spec spec;
+    read_keys(figure_keys(), r, spec);
     step made;
     made.place = item.key_place("figure");
     made.file = item.file();
     made.inside = outer.path;
-    made.text = said.name;
+    made.text = spec.name;
     std::vector<step> parts;
-    if (said.is_timed)
+    if (spec.is_timed)
         parts = read_list(r.node().at("time_of"),
                           nested(outer, {"", made.place.line, std::string(item.file())}));
-    plan_figure(made, said, std::move(parts));
+    plan_figure(made, spec, std::move(parts));
     return made;
 }
 

@@ -27,16 +27,16 @@ std::string program_named(const std::string& word, const reader& r) {
 void check_end(const client_run& done, int status, const std::optional<wanted_text>& wanted,
                scenario_context& ctx) {
     constexpr std::size_t shown = 10;
-    const auto said = done.output.empty() ? ", without output"
-                                          : fmt::format(":\n{}", last_lines(done.output, shown));
+    const auto output = done.output.empty() ? ", without output"
+                                            : fmt::format(":\n{}", last_lines(done.output, shown));
     if (done.late)
         throw step_failure(fmt::format("still running after {:g} s of wall clock{}",
-                                       static_cast<double>(done.wall_limit_ns) * 1e-9, said));
+                                       static_cast<double>(done.wall_limit_ns) * 1e-9, output));
     if (done.status != status)
         throw step_failure(
-            fmt::format("it ended with status {} instead of {}{}", done.status, status, said));
+            fmt::format("it ended with status {} instead of {}{}", done.status, status, output));
     if (wanted && !wanted->find(done.output, ctx))
-        throw step_failure(fmt::format("output does not match '{}'{}", wanted->text, said));
+        throw step_failure(fmt::format("output does not match '{}'{}", wanted->text, output));
 }
 
 struct client_spec {

@@ -119,24 +119,24 @@ double timed(const std::vector<step>& parts, const step& whole, std::uint64_t by
 
 }  // namespace
 
-void plan_figure(step& whole, const figure_spec& said, std::vector<step> parts) {
+void plan_figure(step& whole, const figure_spec& spec, std::vector<step> parts) {
     whole.drives = false;
     add_rules_of(parts, whole);
-    const auto measured = [wanted = said.wanted](scenario_context& ctx, double value) {
+    const auto measured = [wanted = spec.wanted](scenario_context& ctx, double value) {
         auto found = wanted;
         found.value = value;
         measure(ctx, found);
     };
-    if (said.value)
-        whole.work = [=, value = *said.value](scenario_context& ctx) { measured(ctx, value); };
-    else if (said.is_timed)
+    if (spec.value)
+        whole.work = [=, value = *spec.value](scenario_context& ctx) { measured(ctx, value); };
+    else if (spec.is_timed)
         // Reported a second time after its inner steps.
         whole.work = [=, parts = std::move(parts), place = whole,
-                      bytes = said.size.value_or(trn::bytes{}).value](scenario_context& ctx) {
+                      bytes = spec.size.value_or(trn::bytes{}).value](scenario_context& ctx) {
             measured(ctx, timed(parts, place, bytes, ctx));
         };
     else
-        whole.work = [=, number = number_at(said)](scenario_context& ctx) {
+        whole.work = [=, number = number_at(spec)](scenario_context& ctx) {
             measured(ctx, static_cast<double>(number(ctx)()));
         };
 }

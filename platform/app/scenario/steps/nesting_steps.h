@@ -40,7 +40,7 @@ struct figure_spec : number_source {
 keys<figure_spec> figure_keys();
 
 /// Sets the work of `whole`, which has its place. `parts`: the steps of `time_of`.
-void plan_figure(step& whole, const figure_spec& said, std::vector<step> parts);
+void plan_figure(step& whole, const figure_spec& spec, std::vector<step> parts);
 
 /// Adds the rules of inner steps to the step that contains them.
 void add_rules_of(const std::vector<step>& parts, step& whole);
