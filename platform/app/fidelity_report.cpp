@@ -44,9 +44,9 @@ std::vector<row> collect(const plan& board) {
         std::tie(r.block, r.name, r.known_by, r.fidelity) =
             std::tie(touched.block, touched.name, touched.known_by, touched.fidelity);
         r.modules.insert(touched.module);
-        for (std::size_t i = 0; i < r.use.by.size(); ++i) {
-            r.use.by[i].reads += touched.use.by[i].reads;
-            r.use.by[i].writes += touched.use.by[i].writes;
+        for (std::size_t i = 0; i < r.use.by_initiator.size(); ++i) {
+            r.use.by_initiator[i].reads += touched.use.by_initiator[i].reads;
+            r.use.by_initiator[i].writes += touched.use.by_initiator[i].writes;
         }
     }
     std::vector<row> rows;
@@ -71,10 +71,10 @@ json to_json(const plan& board, const std::vector<row>& rows) {
                         {"known_by", to_string(r.known_by)},
                         {"fidelity", to_string(r.fidelity)},
                         {"modules", r.modules.size()},
-                        {"host", counts(r.use.of(source::host))},
-                        {"firmware", counts(r.use.of(source::firmware))},
-                        {"dma", counts(r.use.of(source::dma))},
-                        {"tools", counts(r.use.of(source::tool))}});
+                        {"host", counts(r.use.counts_of(source::host))},
+                        {"firmware", counts(r.use.counts_of(source::firmware))},
+                        {"dma", counts(r.use.counts_of(source::dma))},
+                        {"tools", counts(r.use.counts_of(source::tool))}});
     return {{"board", board.name}, {"registers", list}};
 }
 
@@ -91,8 +91,8 @@ std::string table(const std::vector<row>& rows, Wanted&& wanted) {
                 "| {} | `{}.{}` | {} | {} | {} | {} | {} | {} |\n", r.kind, r.block, r.name,
                 r.known_by == knowledge::invented ? "**invented**" : to_string(r.known_by),
                 r.fidelity == trn::fidelity::stub ? "**stub**" : to_string(r.fidelity),
-                r.modules.size(), cell(r.use.of(source::host)), cell(r.use.of(source::firmware)),
-                cell(r.use.of(source::dma)));
+                r.modules.size(), cell(r.use.counts_of(source::host)), cell(r.use.counts_of(source::firmware)),
+                cell(r.use.counts_of(source::dma)));
     if (text.empty()) return "None.\n";
     return "| Kind | Register | Known by | Fidelity | Modules | Host | Firmware | DMA |\n"
            "|---|---|---|---|---|---|---|---|\n" +
@@ -100,7 +100,7 @@ std::string table(const std::vector<row>& rows, Wanted&& wanted) {
 }
 
 std::string to_markdown(const plan& board, const std::vector<row>& rows) {
-    const auto of_host = [](const row& r) { return r.use.of(source::host).any(); };
+    const auto of_host = [](const row& r) { return r.use.counts_of(source::host).any(); };
     const auto count = [&](auto wanted) { return std::ranges::count_if(rows, wanted); };
     return fmt::format(
         "# Registers that a run of {} touched\n\n"

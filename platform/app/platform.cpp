@@ -39,7 +39,6 @@ namespace {
     throw config_error(diagnostic{.code = code,
                                   .file = file.string(),
                                   .message = std::move(message),
-                                  .source_line = {},
                                   .suggestion = std::move(suggestion)});
 }
 
@@ -257,7 +256,7 @@ void platform::apply(const misuse::choices& chosen) const {
     const auto& board = system_->board();
     misuse::choices{.allowances = board.allowances}.apply();
     for (const auto& allowance : chosen.allowances)
-        if (const auto why = unknown_modules(board, allowance.at))
+        if (const auto why = unknown_modules(board, allowance.modules))
             user_mistake(why->code, allowance.place, why->message, why->suggestion);
     chosen.apply();
 }

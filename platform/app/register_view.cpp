@@ -41,10 +41,10 @@ json fields_of(const element& place) {
 json uses_of(const register_use& use) {
     json all = json::object();
     constexpr std::array names{"host", "firmware", "dma", "tools"};
-    for (std::size_t source = 0; source < use.by.size(); ++source)
-        if (use.by[source].any())
-            all[names[source]] = {{"reads", use.by[source].reads},
-                                  {"writes", use.by[source].writes}};
+    for (std::size_t source = 0; source < use.by_initiator.size(); ++source)
+        if (use.by_initiator[source].any())
+            all[names[source]] = {{"reads", use.by_initiator[source].reads},
+                                  {"writes", use.by_initiator[source].writes}};
     return all;
 }
 

@@ -41,15 +41,16 @@ std::optional<std::uint32_t> neighbour(const plan& board, std::uint32_t store,
 std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board, std::uint32_t plic) {
     std::multimap<std::uint32_t, std::uint32_t> sources;
     for (const auto& b : board.bindings)
-        if (b.to.module == plic && board.port_of(b.to).name == "source")
-            sources.emplace(b.from.module, b.to.index);
+        if (b.target.module == plic && board.port_of(b.target).name == "source")
+            sources.emplace(b.source.module, b.target.index);
     return sources;
 }
 
 /// The router at the hart's bus port.
 std::optional<std::uint32_t> router_of(const plan& board, std::uint32_t hart) {
     for (const auto& b : board.bindings)
-        if (b.from.module == hart && board.port_of(b.from).name == "bus") return b.to.module;
+        if (b.source.module == hart && board.port_of(b.source).name == "bus")
+            return b.target.module;
     return std::nullopt;
 }
 

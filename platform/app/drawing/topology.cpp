@@ -64,14 +64,14 @@ private:
         };
         std::vector<ends> cables(board_.modules.size());
         for (const auto& b : board_.bindings) {
-            if (role_of(b.from) != port_role::plug) continue;
-            const auto first = owner_[b.from.module], second = owner_[b.to.module];
+            if (role_of(b.source) != port_role::plug) continue;
+            const auto first = owner_[b.source.module], second = owner_[b.target.module];
             if (first != none && second != none) {
                 out_.connections.push_back({first, second, {}});
                 continue;
             }
             if (first == none && second == none) continue;  // a cable inside a cable
-            const auto wire = first == none ? b.from.module : b.to.module;
+            const auto wire = first == none ? b.source.module : b.target.module;
             auto& seen = cables[wire];
             if (seen.found < 2) seen.part[seen.found++] = first == none ? second : first;
             if (seen.found == 2)

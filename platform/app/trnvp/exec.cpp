@@ -255,13 +255,12 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
         [&](const auto& object, auto&) { modules.push_back(object.name()); });
     for (const auto& allowance : all)
         if (std::ranges::none_of(modules,
-                                 [&](auto name) { return misuse::is_at(allowance.at, name); }))
+                                 [&](auto name) { return misuse::is_at(allowance.modules, name); }))
             throw config_error(
                 diagnostic{.code = mistake::unknown_module,
                            .file = allowance.place,
-                           .message = fmt::format("the machine has no module '{}'", allowance.at),
-                           .source_line = {},
-                           .suggestion = suggest(allowance.at, modules)});
+                           .message = fmt::format("the machine has no module '{}'", allowance.modules),
+                           .suggestion = suggest(allowance.modules, modules)});
 }
 
 int exec(const exec_options& chosen) try {

@@ -105,7 +105,7 @@ ordered_json tree_json(const plan& board) {
         list.push_back({{"name", m.path},
                         {"type", m.type},
                         {"parameters", parameters},
-                        {"place", place_text(m.where)}});
+                        {"place", place_text(m.node)}});
     }
     return list;
 }
@@ -157,7 +157,6 @@ std::vector<std::uint32_t> chosen_routers(const plan& board, const address_maps&
         diagnostic{.code = mistake::unknown_module,
                    .file = "",
                    .message = fmt::format("no router '{}' in {}", wanted, board.name),
-                   .source_line = {},
                    .suggestion = suggest(wanted, names)});
 }
 
@@ -196,7 +195,6 @@ ordered_json board_json(const plan& board, const std::string& map) {
     throw config_error(diagnostic{.code = mistake::unknown_board,
                                   .file = "",
                                   .message = fmt::format("no board and no kind '{}'", name),
-                                  .source_line = {},
                                   .suggestion = suggest(name, names)});
 }
 

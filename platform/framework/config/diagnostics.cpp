@@ -188,15 +188,15 @@ config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)
                std::tie(b.file, b.line, b.column, b.code, b.message);
     };
     list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
-    for (const auto& one : list_) text_ += one.text();
+    for (const auto& problem : list_) text_ += problem.text();
 }
 
-void diagnostics::add(diagnostic one) {
+void diagnostics::add(diagnostic problem) {
     if (is_full()) return;
-    if (one.message.size() > longest_kept)
-        one.message = one.message.substr(0, longest_kept) + "...";
-    if (one.source_line.size() > longest_kept) one.quote(std::string(one.source_line));
-    list_.push_back(std::move(one));
+    if (problem.message.size() > longest_kept)
+        problem.message = problem.message.substr(0, longest_kept) + "...";
+    if (problem.source_line.size() > longest_kept) problem.quote(std::string(problem.source_line));
+    list_.push_back(std::move(problem));
 }
 
 bool diagnostics::is_full() const {

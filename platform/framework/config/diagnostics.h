@@ -109,7 +109,7 @@ struct diagnostic {
 class config_error : public std::exception {
 public:
     explicit config_error(std::vector<diagnostic> list);
-    explicit config_error(diagnostic one) : config_error(std::vector{std::move(one)}) {}
+    explicit config_error(diagnostic problem) : config_error(std::vector{std::move(problem)}) {}
 
     const std::vector<diagnostic>& list() const { return list_; }
     const char* what() const noexcept override { return text_.c_str(); }
@@ -123,7 +123,7 @@ private:
 /// kept).
 class diagnostics {
 public:
-    void add(diagnostic one);
+    void add(diagnostic problem);
     /// Whether add() has no effect any more.
     bool is_full() const;
     bool empty() const { return list_.empty(); }

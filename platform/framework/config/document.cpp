@@ -112,7 +112,7 @@ private:
             refuse(mistake::too_many_values, mark, too_many_values());
         const auto index = static_cast<std::uint32_t>(target_.nodes.size());
         target_.nodes.push_back({.form = form,
-                                 .where = place_of(mark, length),
+                                 .place = place_of(mark, length),
                                  .text = {},
                                  .items = {},
                                  .entries = {}});
@@ -148,11 +148,11 @@ private:
         std::unordered_map<std::string_view, int> first_line;
         for (const auto& [key, value] : map.entries) {
             const tree_node& k = target_.nodes[key];
-            const auto [at, fresh] = first_line.emplace(k.text, k.where.line);
+            const auto [first, fresh] = first_line.emplace(k.text, k.place.line);
             if (!fresh)
-                target_.report(mistake::duplicate_key, k.where,
+                target_.report(mistake::duplicate_key, k.place,
                                fmt::format("duplicate key '{}'", k.text),
-                               fmt::format("first on line {}", at->second));
+                               fmt::format("first on line {}", first->second));
         }
     }
 
@@ -166,28 +166,30 @@ void index_lines(source& target) {
         if (target.text[i] == '\n') target.line_starts.push_back(i + 1);
 }
 
-[[noreturn]] void refuse_byte(const source& target, std::size_t at, mistake code,
+[[noreturn]] void refuse_byte(const source& target, std::size_t offset, mistake code,
                               std::string message) {
-    const auto line = std::upper_bound(target.line_starts.begin(), target.line_starts.end(), at);
-    const place where{static_cast<int>(line - target.line_starts.begin()),
-                      static_cast<int>(at - *(line - 1)) + 1, 1};
-    target.report(code, where, std::move(message));
+    const auto line =
+        std::upper_bound(target.line_starts.begin(), target.line_starts.end(), offset);
+    target.report(code,
+                  {static_cast<int>(line - target.line_starts.begin()),
+                   static_cast<int>(offset - *(line - 1)) + 1, 1},
+                  std::move(message));
     throw give_up{};
 }
 
-/// The place after a quoted value that begins at `at` and ends in the same line; `at` for other
-/// text. A value begins after a bracket, a comma, or ": " or "- ".
-std::size_t end_of_quoted(std::string_view text, std::size_t at) {
-    const char quote = text[at];
-    if (quote != '"' && quote != '\'') return at;
-    const auto before = text.find_last_not_of(' ', at == 0 ? text.npos : at - 1);
-    if (at == 0 || before == text.npos) return at;
-    const bool has_space = before + 1 < at;
+/// The place after a quoted value that begins at `start` and ends in the same line; `start` for
+/// other text. A value begins after a bracket, a comma, or ": " or "- ".
+std::size_t end_of_quoted(std::string_view text, std::size_t start) {
+    const char quote = text[start];
+    if (quote != '"' && quote != '\'') return start;
+    const auto before = text.find_last_not_of(' ', start == 0 ? text.npos : start - 1);
+    if (start == 0 || before == text.npos) return start;
+    const bool has_space = before + 1 < start;
     const std::string_view brackets = "[{,", indicators = ":-";
     if (brackets.find(text[before]) == brackets.npos &&
         !(has_space && indicators.find(text[before]) != indicators.npos))
-        return at;
-    for (auto i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
+        return start;
+    for (auto i = start + 1; i < text.size() && text[i] != '\n'; ++i) {
         if (quote == '"' && text[i] == '\\')
             ++i;
         else if (text[i] == quote && quote == '\'' && text.substr(i + 1).starts_with('\''))
@@ -195,7 +197,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) {
         else if (text[i] == quote)
             return i + 1;
     }
-    return at;
+    return start;
 }
 
 /// Refuses control characters, which make columns meaningless (UTF-16 text contains NULs), and more
@@ -225,7 +227,7 @@ void build_tree(source& target) {
         }
         if (target.nodes.empty())
             target.nodes.push_back(
-                {.form = shape::null, .where = {1, 1, 1}, .text = {}, .items = {}, .entries = {}});
+                {.form = shape::null, .place = {1, 1, 1}, .text = {}, .items = {}, .entries = {}});
     } catch (const give_up&) {
         target.problems->throw_if_any();
     } catch (const YAML::Exception& error) {
@@ -245,23 +247,23 @@ bool is_identifier(std::string_view text) {
 
 }  // namespace
 
-void source::report(mistake code, const place& where, std::string message,
+void source::report(mistake code, const place& place, std::string message,
                     std::string suggestion) const {
     if (problems->is_full()) return;
-    diagnostic one{.code = code,
-                   .file = name,
-                   .line = where.line,
-                   .column = where.column,
-                   .message = std::move(message),
-                   .source_line = {},
-                   .length = where.length,
-                   .suggestion = std::move(suggestion)};
-    if (where.line > 0 && static_cast<std::size_t>(where.line) <= line_starts.size()) {
-        const std::size_t start = line_starts[static_cast<std::size_t>(where.line) - 1];
+    diagnostic problem{.code = code,
+                       .file = name,
+                       .line = place.line,
+                       .column = place.column,
+                       .message = std::move(message),
+                       .source_line = {},
+                       .length = place.length,
+                       .suggestion = std::move(suggestion)};
+    if (place.line > 0 && static_cast<std::size_t>(place.line) <= line_starts.size()) {
+        const std::size_t start = line_starts[static_cast<std::size_t>(place.line) - 1];
         const auto line = std::string_view(text).substr(start, text.find('\n', start) - start);
-        one.quote(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+        problem.quote(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
     }
-    problems->add(std::move(one));
+    problems->add(std::move(problem));
 }
 
 document document::load(const std::filesystem::path& file, diagnostics& problems) {
@@ -312,7 +314,7 @@ void document::reject_unused() const {
         for (const auto& [key, value] : map.entries) {
             const tree_node& k = source_->nodes[key];
             if (!k.used)
-                source_->report(mistake::unused_key, k.where,
+                source_->report(mistake::unused_key, k.place,
                                 fmt::format("'{}' has no effect here", k.text));
         }
 }
@@ -326,8 +328,8 @@ bool node::is_list() const {
 bool node::is_scalar() const {
     return exists() && get().form == shape::scalar;
 }
-place node::where() const {
-    return exists() ? get().where : place{};
+place node::place() const {
+    return exists() ? get().place : config::place{};
 }
 std::string_view node::file() const {
     return exists() ? std::string_view(source_->name) : "";
@@ -402,8 +404,8 @@ node node::at(std::string_view key) const {
 place node::key_place(std::string_view wanted) const {
     if (is_map())
         for (const auto& [key, value] : get().entries)
-            if (source_->nodes[key].text == wanted) return source_->nodes[key].where;
-    return where();
+            if (source_->nodes[key].text == wanted) return source_->nodes[key].place;
+    return place();
 }
 
 void node::only(std::span<const std::string_view> known, std::string_view noun) const {
@@ -413,19 +415,19 @@ void node::only(std::span<const std::string_view> known, std::string_view noun) 
         if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
         k.used = true;  // do not report this key again
         if (source_->problems->is_full()) continue;
-        source_->report(mistake::unknown_key, k.where,
+        source_->report(mistake::unknown_key, k.place,
                         fmt::format("{} has no key '{}'", noun, k.text),
                         suggest(k.text, std::span(known.begin(), known.size())));
     }
 }
 
 void node::report(mistake code, std::string message, std::string suggestion) const {
-    if (exists()) source_->report(code, get().where, std::move(message), std::move(suggestion));
+    if (exists()) source_->report(code, get().place, std::move(message), std::move(suggestion));
 }
 
-void node::report_at(const config::place& where, mistake code, std::string message,
+void node::report_at(const config::place& place, mistake code, std::string message,
                      std::string suggestion) const {
-    if (exists()) source_->report(code, where, std::move(message), std::move(suggestion));
+    if (exists()) source_->report(code, place, std::move(message), std::move(suggestion));
 }
 
 const std::string* node::scalar(std::string_view expected, bool must_be_plain) const {

@@ -43,7 +43,7 @@ enum class shape : std::uint8_t { nothing, null, scalar, list, map };
 struct tree_node {
     shape form = shape::nothing;
     bool plain = false;  ///< unquoted: only such scalars can be numbers and booleans
-    place where;
+    config::place place;
     std::string text;                                              ///< scalar
     std::vector<std::uint32_t> items;                              ///< list
     std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  ///< map: key node, value node
@@ -58,7 +58,7 @@ struct source {
     std::vector<tree_node> nodes;
     diagnostics* problems = nullptr;
 
-    void report(mistake code, const place& where, std::string message,
+    void report(mistake code, const place& place, std::string message,
                 std::string suggestion = "") const;
 };
 
@@ -78,7 +78,7 @@ public:
     bool is_map() const;
     bool is_list() const;
     bool is_scalar() const;
-    config::place where() const;
+    config::place place() const;
     /// The file's name, as diagnostics show it.
     std::string_view file() const;
 
@@ -125,7 +125,7 @@ public:
 
     void report(mistake code, std::string message, std::string suggestion = "") const;
     /// Like report(), for another place of this document.
-    void report_at(const config::place& where, mistake code, std::string message,
+    void report_at(const config::place& place, mistake code, std::string message,
                    std::string suggestion = "") const;
 
 private:

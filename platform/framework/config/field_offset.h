@@ -8,8 +8,8 @@ namespace trn::config {
 /// A default-constructed structure: the source of defaults, and where offsets are measured.
 template <class S>
 const S& default_of() {
-    static const S it{};
-    return it;
+    static const S structure{};
+    return structure;
 }
 
 /// Offset in bytes of a part (a field or a base) of default_of<S>(). Tables of fields keep offsets

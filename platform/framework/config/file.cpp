@@ -48,18 +48,18 @@ std::uint64_t content_digest(const std::filesystem::path& file) {
     struct stat about {};
     if (!source || fstat(source.get(), &about) != 0) return 0;
     auto hash = mix_in(first_mix, fmt::format("{}", about.st_size));
-    off_t at = 0;
-    for (std::uint64_t blocks = 0; blocks < max_blocks && at < about.st_size;
-         ++blocks, at += size) {
-        if (const auto data = lseek(source.get(), at, SEEK_DATA); data >= 0)
-            at = data - data % size;
+    off_t offset = 0;
+    for (std::uint64_t blocks = 0; blocks < max_blocks && offset < about.st_size;
+         ++blocks, offset += size) {
+        if (const auto data = lseek(source.get(), offset, SEEK_DATA); data >= 0)
+            offset = data - data % size;
         else if (errno == ENXIO)
             break;  // no more data
-        const auto count = pread(source.get(), block.data(), block.size(), at);
+        const auto count = pread(source.get(), block.data(), block.size(), offset);
         if (count <= 0) break;
         const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
         if (bytes.find_first_not_of('\0') != bytes.npos)
-            hash = mix_in(mix_in(hash, fmt::format("{}", at)), bytes);
+            hash = mix_in(mix_in(hash, fmt::format("{}", offset)), bytes);
     }
     return hash;
 }
@@ -134,11 +134,11 @@ void check_not_read(const std::filesystem::path& file) {
         throw file_error(fmt::format("cannot write {}: this command reads it", file.string()));
 }
 
-bool is_same_file(int one, int other) {
-    struct stat first {
-    }, second{};
-    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+bool is_same_file(int first, int second) {
+    struct stat about_first {
+    }, about_second{};
+    return fstat(first, &about_first) == 0 && fstat(second, &about_second) == 0 &&
+           about_first.st_dev == about_second.st_dev && about_first.st_ino == about_second.st_ino;
 }
 
 }  // namespace trn

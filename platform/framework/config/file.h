@@ -47,6 +47,6 @@ private:
 void check_not_read(const std::filesystem::path& file);
 
 /// Whether two open descriptors are of one file.
-bool is_same_file(int one, int other);
+bool is_same_file(int first, int second);
 
 }  // namespace trn

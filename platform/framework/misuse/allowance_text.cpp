@@ -189,7 +189,7 @@ std::vector<allowance> read_allowances(const config::node& list, const text_of& 
         }
         node_texts from(item, text);
         auto one = read(from);
-        one.place = fmt::format("{}:{}:{}", item.file(), item.where().line, item.where().column);
+        one.place = fmt::format("{}:{}:{}", item.file(), item.place().line, item.place().column);
         if (const auto why = fault && !one.at.empty() ? fault(one.at) : std::nullopt)
             from.refuse("at", *why);
         if (!from.failed()) all.push_back(std::move(one));

@@ -29,34 +29,34 @@ using initiator = tlm::tlm_base_initiator_socket<64, fw_if, bw_if, N, Policy>;
 }
 
 template <class Socket>
-bool bind_as(sc_core::sc_object& from, any_target& to) {
-    auto* socket = dynamic_cast<Socket*>(&from);
-    if (socket != nullptr) socket->bind(to);
+bool bind_as(sc_core::sc_object& source, any_target& target) {
+    auto* socket = dynamic_cast<Socket*>(&source);
+    if (socket != nullptr) socket->bind(target);
     return socket != nullptr;
 }
 
 /// A socket's class depends on its binding policy, and bind() is virtual only in derived classes.
-bool bind_sockets(sc_core::sc_object& from, sc_core::sc_object& to) {
-    auto* target = dynamic_cast<any_target*>(&to);
-    if (target == nullptr) return false;
+bool bind_sockets(sc_core::sc_object& source, sc_core::sc_object& target) {
+    auto* socket = dynamic_cast<any_target*>(&target);
+    if (socket == nullptr) return false;
     using enum sc_core::sc_port_policy;
-    return bind_as<initiator<1, SC_ONE_OR_MORE_BOUND>>(from, *target) ||
-           bind_as<initiator<1, SC_ZERO_OR_MORE_BOUND>>(from, *target) ||
-           bind_as<initiator<0, SC_ONE_OR_MORE_BOUND>>(from, *target) ||
-           bind_as<initiator<0, SC_ZERO_OR_MORE_BOUND>>(from, *target);
+    return bind_as<initiator<1, SC_ONE_OR_MORE_BOUND>>(source, *socket) ||
+           bind_as<initiator<1, SC_ZERO_OR_MORE_BOUND>>(source, *socket) ||
+           bind_as<initiator<0, SC_ONE_OR_MORE_BOUND>>(source, *socket) ||
+           bind_as<initiator<0, SC_ZERO_OR_MORE_BOUND>>(source, *socket);
 }
 
-bool bind_lines(sc_core::sc_object& from, sc_core::sc_object& to, unsigned line) {
-    auto* output = dynamic_cast<irq_out*>(&from);
-    auto* input = dynamic_cast<irq_in*>(&to);
+bool bind_lines(sc_core::sc_object& source, sc_core::sc_object& target, unsigned line) {
+    auto* output = dynamic_cast<irq_out*>(&source);
+    auto* input = dynamic_cast<irq_in*>(&target);
     if (output == nullptr || input == nullptr || line >= input->lines()) return false;
     output->bind(*input, line);
     return true;
 }
 
-bool join_plugs(sc_core::sc_object& one, sc_core::sc_object& other) {
-    auto* a = dynamic_cast<plug*>(&one);
-    auto* b = dynamic_cast<plug*>(&other);
+bool join_plugs(sc_core::sc_object& first, sc_core::sc_object& second) {
+    auto* a = dynamic_cast<plug*>(&first);
+    auto* b = dynamic_cast<plug*>(&second);
     if (a == nullptr || b == nullptr) return false;
     a->join(*b);
     return true;
@@ -84,7 +84,7 @@ system::~system() {
 }
 
 void system::refuse(const plan::module& m, std::string_view why) {
-    m.where.report(mistake::refused_by_model, fmt::format("{} '{}': {}", m.type, m.path, why));
+    m.node.report(mistake::refused_by_model, fmt::format("{} '{}': {}", m.type, m.path, why));
     throw config_error(board_.problems->list());
 }
 
@@ -127,14 +127,14 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
                                 std::size_t& likely) {
     const auto name = p.count ? fmt::format("{}_{}", p.name, element) : p.name;
     const auto& children = module.get_child_objects();
-    const auto is_it = [&](std::size_t at) {
-        return at < children.size() && name == children[at]->basename();
+    const auto is_it = [&](std::size_t index) {
+        return index < children.size() && name == children[index]->basename();
     };
     if (is_it(likely + element)) return *children[likely + element];
-    for (std::size_t at = 0; at < children.size(); ++at)
-        if (is_it(at)) {
-            likely = at - element;
-            return *children[at];
+    for (std::size_t index = 0; index < children.size(); ++index)
+        if (is_it(index)) {
+            likely = index - element;
+            return *children[index];
         }
     if (auto* creator = dynamic_cast<creates_ends*>(&module))
         if (auto* created = creator->create_end(name)) return *created;
@@ -149,21 +149,22 @@ void system::bind(const plan::binding& binding) {
         return find_object(*modules_[end.module], p, end.index, places_[&p]);
     };
     const auto explain = [&] {
-        return fmt::format("cannot bind {} to {}", board_.text(binding.from),
-                           board_.text(binding.to));
+        return fmt::format("cannot bind {} to {}", board_.text(binding.source),
+                           board_.text(binding.target));
     };
     const auto bound = [&] {
-        const port& user = board_.modules[binding.from.module].built_as->ports[binding.from.port];
+        const port& user =
+            board_.modules[binding.source.module].built_as->ports[binding.source.port];
         if (user.join)
-            return user.join(*modules_[binding.from.module], *modules_[binding.to.module]);
-        auto& from = object(binding.from);
-        auto& to = object(binding.to);
-        return bind_sockets(from, to) || bind_lines(from, to, binding.to.index) ||
-               join_plugs(from, to);
+            return user.join(*modules_[binding.source.module], *modules_[binding.target.module]);
+        auto& source = object(binding.source);
+        auto& target = object(binding.target);
+        return bind_sockets(source, target) || bind_lines(source, target, binding.target.index) ||
+               join_plugs(source, target);
     };
     if (!binding.repeated && !bound()) broken_table(explain());
     if (!binding.window) return;
-    auto* decoder = dynamic_cast<router*>(modules_[binding.from.module].get());
+    auto* decoder = dynamic_cast<router*>(modules_[binding.source.module].get());
     if (decoder == nullptr) broken_table(explain());
     const auto& w = *binding.window;
     if (decoder->map({w.base, w.size, w.target_base, binding.router_port}) != nullptr)

@@ -49,7 +49,7 @@ public:
     template <class T>
     std::vector<T*> all() const {
         std::vector<T*> list;
-        for_each<T>([&](T& one) { list.push_back(&one); });
+        for_each<T>([&](T& module) { list.push_back(&module); });
         return list;
     }
     /// The module built from board().modules[index], including containers of assemblies.

@@ -118,10 +118,11 @@ struct watched {
 watched watched_by(const plan& board, std::uint32_t controller) {
     watched sum;
     for (const auto& b : board.bindings) {
-        const auto& from = board.modules[b.from.module];
-        if (b.from.module != controller || from.built_as->ports[b.from.port].name != "power")
+        const auto& from = board.modules[b.source.module];
+        if (b.source.module != controller || from.built_as->ports[b.source.port].name != "power")
             continue;
-        const auto& cfg = std::any_cast<const sensors::config&>(board.modules[b.to.module].config);
+        const auto& cfg =
+            std::any_cast<const sensors::config&>(board.modules[b.target.module].config);
         sum.rated += cfg.rated_power * cfg.dies;
         ++sum.chips;
     }

@@ -179,7 +179,7 @@ void run(plan board) {
         built.refuse(why);
     }
     for (const auto& b : bindings) {
-        if (!b.window || &built.module(b.from.module) != &noc) continue;
+        if (!b.window || &built.module(b.source.module) != &noc) continue;
         const auto base = b.window->base, last = base + (b.window->size - 1) / 4 * 4;
         for (const auto at : {base, base + 4, base + 0x10, base + 0x100, last}) {
             driver.read(at);

@@ -137,7 +137,8 @@ bind:
 /// "from -> to" of every binding, in order of the board.
 std::vector<std::string> bindings(const plan& board) {
     std::vector<std::string> all;
-    for (const auto& b : board.bindings) all.push_back(board.text(b.from) + " " + board.text(b.to));
+    for (const auto& b : board.bindings)
+        all.push_back(board.text(b.source) + " " + board.text(b.target));
     return all;
 }
 
@@ -343,7 +344,7 @@ modules:
                                {folder, {}});
     std::vector<std::string> bound;
     for (const auto& b : planned.bindings)
-        bound.push_back(planned.text(b.from) + " " + planned.text(b.to));
+        bound.push_back(planned.text(b.source) + " " + planned.text(b.target));
     EXPECT_THAT(bound, ElementsAre("plain0.part0.strip.outlet[0] plain0.sink0.feed",
                                    "plain1.part0.strip.outlet[0] plain1.sink0.feed",
                                    "other.part0.strip.outlet[2] other.sink0.feed",

@@ -156,7 +156,7 @@ void check_board(const config::node& root, const scenario& s, const board_check&
     const std::string key = of_a_parameter ? set[count - 1].substr(0, set[count - 1].find('='))
                                            : (count == 0 ? "board" : "firmware");
     const bool unknown = of_a_parameter && first.code == mistake::unknown_parameter;
-    map.report_at(unknown ? map.key_place(key) : map.find(key).where(), first.code,
+    map.report_at(unknown ? map.key_place(key) : map.find(key).place(), first.code,
                   first.line == 0 ? first.message
                                   : fmt::format("{} ({}:{}:{})", first.message, first.file,
                                                 first.line, first.column),

@@ -83,7 +83,7 @@ void scenario_files::define(const config::node& all) {
             definition.report(
                 mistake::duplicate_name,
                 fmt::format("there is a sequence '{}' in {}:{} already", name,
-                            known->second.node.file(), known->second.node.where().line));
+                            known->second.node.file(), known->second.node.place().line));
     }
 }
 
@@ -228,7 +228,7 @@ void scenario_files::write_out(const config::node& item, const scope& outer,
     scope inner{arguments(call, callee, outer), outer.inside, outer.path, outer.nested};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
-    inner.path.push_back({name, item.where().line, std::string(item.file())});
+    inner.path.push_back({name, item.place().line, std::string(item.file())});
     for (auto& inner_step : read_list(callee.steps, inner)) out.push_back(std::move(inner_step));
 }
 
@@ -392,7 +392,7 @@ void scenario_files::note_captures(const config::node& item, const scope& outer)
 /// not depend on the values, and for the rules whose violation is expected.
 void scenario_files::read_in_advance(const config::node& item, const scope& outer, step& later) {
     constexpr auto some_number = "1";
-    auto trial = nested(outer, {"", item.where().line, std::string(item.file())});
+    auto trial = nested(outer, {"", item.place().line, std::string(item.file())});
     for (const auto& name : captured_) trial.values.emplace_back(name, some_number);
     const auto before =
         std::tuple(problems_, captured_, kept_, steps_, file_bytes_, preparations_, checks_);
@@ -419,7 +419,7 @@ void scenario_files::read_in_advance(const config::node& item, const scope& oute
 
 step scenario_files::read_later(const config::node& item, const scope& outer) {
     step made;
-    made.place = item.where();
+    made.place = item.place();
     made.file = item.file();
     made.inside = outer.path;
     made.text = "a step that uses what was captured";
@@ -427,7 +427,7 @@ step scenario_files::read_later(const config::node& item, const scope& outer) {
     made.work = [self = shared_from_this(), item, outer,
                  point = setting_](scenario_context& ctx) mutable {
         point.seed = ctx.seed;
-        scope now = nested(outer, {"", item.where().line, std::string(item.file())});
+        scope now = nested(outer, {"", item.place().line, std::string(item.file())});
         for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point(point);

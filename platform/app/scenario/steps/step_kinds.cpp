@@ -69,7 +69,7 @@ const step_kind* find_step(std::string_view name) {
 
 step read_step(const config::node& item, const parameters& point) {
     step result;
-    result.place = item.where();
+    result.place = item.place();
     if (!item.is_map()) {
         item.report(mistake::wrong_shape, "a step is a mapping, such as 'wait: 10 us'");
         return result;

@@ -29,19 +29,19 @@ bool bind_entry::read(const config::node& node) {
     read_series(at_, "at", "stride");
     read_series(to_, "to", "to_stride");
     read_series(line_, "line", "");
-    const auto first = node.find("first"), with = node.find("with");
+    const auto first = node.find("first"), definitions = node.find("with");
     if (all_.result.problems->list().size() != before) return false;
     if (first) {
         const auto value = all_.number(first, here_.values, 0, max_first, mistake::bad_count);
         if (!value) return false;
         first_ = *value;
     }
-    if (with && !read_with(with)) return false;
+    if (definitions && !read_definitions(definitions)) return false;
     const auto count = read_count(node);
     if (!count || !check_keys(node)) return false;
     count_ = *count;
-    repeated_ =
-        node.find("count") || first || with || at_.is_list() || to_.is_list() || line_.is_list();
+    repeated_ = node.find("count") || first || definitions || at_.is_list() || to_.is_list() ||
+                line_.is_list();
     return true;
 }
 
@@ -53,29 +53,29 @@ bool bind_entry::read_port(const config::node& text, const config::node& count) 
     return times.has_value();
 }
 
-bool bind_entry::read_with(const config::node& with) {
-    for (const auto& one : with.entries()) {
-        const std::string name = one.key_node.name();
+bool bind_entry::read_definitions(const config::node& definitions) {
+    for (const auto& entry : definitions.entries()) {
+        const std::string name = entry.key_node.name();
         if (name.empty()) return false;
         const auto& known = here_.values;
         if (name == "i" || name == "j" ||
             std::any_of(known.begin(), known.end(),
                         [&](const auto& v) { return v.first == name; })) {
-            all_.report(one.key_node, mistake::bad_name,
+            all_.report(entry.key_node, mistake::bad_name,
                         fmt::format("${{{}}} is already defined here", name));
             return false;
         }
-        auto values = all_.read_series(one.value);
+        auto values = all_.read_series(entry.value);
         if (!values) return false;
-        with_.emplace_back(name, std::move(*values));
+        definitions_.emplace_back(name, std::move(*values));
     }
     return true;
 }
 
 /// `count: 18`, or `count: [18, 4]` for two counters.
 std::optional<std::uint64_t> bind_entry::read_counters(const config::node& given) {
-    const auto number = [&](const config::node& one) {
-        return all_.number(one, here_.values, 1, planning::max_bindings, mistake::bad_count);
+    const auto number = [&](const config::node& counter) {
+        return all_.number(counter, here_.values, 1, planning::max_bindings, mistake::bad_count);
     };
     if (!given.is_list()) return all_.count(given, here_.values, planning::max_bindings);
     const auto counters = given.items();
@@ -102,7 +102,7 @@ std::optional<std::uint64_t> bind_entry::read_count(const config::node& node) {
         if (!count) return std::nullopt;
     }
     std::vector<const series*> lists{&at_, &to_, &line_};
-    for (const auto& [name, values] : with_) lists.push_back(&values);
+    for (const auto& [name, values] : definitions_) lists.push_back(&values);
     for (const auto* list : lists) {
         if (!list->is_list()) continue;
         if (!count) count = list->items.size();
@@ -123,10 +123,10 @@ bool bind_entry::check_keys(const config::node& node) const {
                     fmt::format("'{}' has no effect without '{}'", name, other_name));
         return false;
     };
-    const auto &at = at_.value, &to = to_.value;
-    return needs(at, "at", size_, "size") && needs(size_, "size", at, "at") &&
-           needs(at_.stride, "stride", at, "at") && needs(to, "to", at, "at") &&
-           needs(to_.stride, "to_stride", to, "to");
+    const auto &base = at_.value, &target_base = to_.value;
+    return needs(base, "at", size_, "size") && needs(size_, "size", base, "at") &&
+           needs(at_.stride, "stride", base, "at") && needs(target_base, "to", base, "at") &&
+           needs(to_.stride, "to_stride", target_base, "to");
 }
 
 /// Index of the item for repetition `k`: lists have one item per repetition, or one per ${i} of two
@@ -143,7 +143,7 @@ const variables* bind_entry::known_in(std::uint64_t k) {
     known_.resize(here_.values.size());
     known_.emplace_back("i", std::to_string(first_ + k / inner));
     if (inner_ != 0) known_.emplace_back("j", std::to_string(k % inner));
-    for (const auto& [name, values] : with_) {
+    for (const auto& [name, values] : definitions_) {
         auto value = all_.nth_text(values, index_in(values, k), known_);
         if (!value) return nullptr;
         known_.emplace_back(name, std::move(*value));
@@ -168,9 +168,9 @@ std::optional<bind_entry::repetition> bind_entry::line(std::uint64_t k) {
     return repetition{known, std::move(std::get<bind_line>(parsed))};
 }
 
-bool bind_entry::place(std::uint64_t k, repetition& one) const {
-    auto& line = one.line;
-    const variables& known = *one.known;
+bool bind_entry::place(std::uint64_t k, repetition& repetition) const {
+    auto& line = repetition.line;
+    const variables& known = *repetition.known;
     if (at_) {
         if (line.window) {
             all_.report(text_, mistake::range_expected,
@@ -186,12 +186,12 @@ bool bind_entry::place(std::uint64_t k, repetition& one) const {
     if (!line_) return true;
     const auto number = nth(line_, k, known);
     if (!number) return false;
-    if (!line.to || line.to->index) {
+    if (!line.target || line.target->index) {
         all_.report(line_.value, mistake::bad_bind_line,
                     "'line' numbers an interrupt input without [..]");
         return false;
     }
-    line.to->index = line_.is_list() ? *number : *number + k;
+    line.target->index = line_.is_list() ? *number : *number + k;
     return true;
 }
 

@@ -27,16 +27,16 @@ public:
     bool read(const config::node& node);
     bool read_port(const config::node& text, const config::node& count);
 
-    const config::node& where() const { return text_; }
+    const config::node& node() const { return text_; }
     std::uint64_t count() const { return count_; }
     /// The text of repetition `k`, with each ${...} replaced by its value.
     std::optional<std::string> text(std::uint64_t k);
     std::optional<repetition> line(std::uint64_t k);
     /// Adds the values of the keys next to `bind`: address window, interrupt line.
-    bool place(std::uint64_t k, repetition& one) const;
+    bool place(std::uint64_t k, repetition& repetition) const;
 
 private:
-    bool read_with(const config::node& with);
+    bool read_definitions(const config::node& definitions);
     const variables* known_in(std::uint64_t k);
     std::optional<std::uint64_t> read_counters(const config::node& given);
     std::optional<std::uint64_t> read_count(const config::node& node);
@@ -49,7 +49,7 @@ private:
     const scope& here_;
     config::node text_, size_;
     series at_, to_, line_;
-    std::vector<std::pair<std::string, series>> with_;  ///< further variables
+    std::vector<std::pair<std::string, series>> definitions_;  ///< further variables
     std::uint64_t first_ = 0, count_ = 1;
     std::uint64_t inner_ = 0;  ///< range of ${j} in `count: [outer, inner]`; else 0
     bool repeated_ = false;

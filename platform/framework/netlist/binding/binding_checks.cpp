@@ -34,7 +34,8 @@ void check_blocks(planning& all) {
     };
     std::map<port_key, std::vector<cable>> devices;  // by module and port
     for (const auto& b : all.result.bindings)
-        for (const auto& [here, there] : {std::pair{&b.from, &b.to}, {&b.to, &b.from}}) {
+        for (const auto& [here, there] :
+             {std::pair{&b.source, &b.target}, {&b.target, &b.source}}) {
             const port& far = all.result.port_of(*there);
             if (!all.result.port_of(*here).block || !far.lanes) continue;
             const auto& config = all.result.module_of(*there).config;
@@ -58,7 +59,7 @@ void check_blocks(planning& all) {
                 used += width <= left ? width : left + width;
             }
             if (used <= room && width <= block) continue;
-            all.report(binding->where, mistake::no_block_has_room,
+            all.report(binding->node, mistake::no_block_has_room,
                        fmt::format("'{}' is {} x{}, for which no block of {} lanes has room",
                                    all.result.local_text(*here), links, width, block));
             break;
@@ -68,46 +69,47 @@ void check_blocks(planning& all) {
 
 }  // namespace
 
-bool arrow_fits(planning& all, const plan::endpoint& from, const std::optional<plan::endpoint>& to,
-                bool both_ways, const config::node& where) {
+bool arrow_fits(planning& all, const plan::endpoint& source,
+                const std::optional<plan::endpoint>& target, bool both_ways,
+                const config::node& node) {
     const auto is_plug = [&](const plan::endpoint& end) {
         return all.result.port_of(end).role == port_role::plug;
     };
     const auto refuse = [&](std::string message, std::string suggestion) {
-        all.report(where, mistake::not_two_plugs, std::move(message), std::move(suggestion));
+        all.report(node, mistake::not_two_plugs, std::move(message), std::move(suggestion));
         return false;
     };
-    const bool plugs = is_plug(from) && (!to || is_plug(*to));
+    const bool plugs = is_plug(source) && (!target || is_plug(*target));
     if (plugs && !both_ways)
         return refuse(
-            fmt::format("'{}' is a plug, which works both ways", all.result.local_text(from)),
-            fmt::format("write '{} <-> {}'", all.result.local_text(from),
-                        to ? all.result.local_text(*to) : std::string("none")));
-    if (plugs && to && from.key() == to->key())
-        return refuse(fmt::format("'{}' is joined to itself", all.result.local_text(from)),
+            fmt::format("'{}' is a plug, which works both ways", all.result.local_text(source)),
+            fmt::format("write '{} <-> {}'", all.result.local_text(source),
+                        target ? all.result.local_text(*target) : std::string("none")));
+    if (plugs && target && source.key() == target->key())
+        return refuse(fmt::format("'{}' is joined to itself", all.result.local_text(source)),
                       "a wire has two ends");
-    if (plugs || (!both_ways && !is_plug(from) && !(to && is_plug(*to)))) return true;
-    const plan::endpoint& other = is_plug(from) ? *to : from;
+    if (plugs || (!both_ways && !is_plug(source) && !(target && is_plug(*target)))) return true;
+    const plan::endpoint& other = is_plug(source) ? *target : source;
     return refuse(fmt::format("'{}' is {}, not a plug", all.result.local_text(other),
                               with_article(all.result.port_of(other).role)),
-                  is_plug(from) || (to && is_plug(*to))
+                  is_plug(source) || (target && is_plug(*target))
                       ? "a plug meets a plug: 'chip0.port0 <-> wire0.a'"
                       : "'->' leads from an initiator to a target, '<->' joins two plugs");
 }
 
-bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpoint& to,
-                    const config::node& where) {
-    const port_role left = all.result.port_of(from).role, right = all.result.port_of(to).role;
+bool directions_fit(planning& all, const plan::endpoint& source, const plan::endpoint& target,
+                    const config::node& node) {
+    const port_role left = all.result.port_of(source).role, right = all.result.port_of(target).role;
     if (left == port_role::initiator && right == port_role::target) return true;
     if (left == port_role::irq_out && right == port_role::irq_in) return true;
     if (left == port_role::plug && right == port_role::plug) return true;
     if (left == port_role::uses && right == port_role::provides &&
-        all.result.port_of(from).interface == all.result.port_of(to).interface)
+        all.result.port_of(source).interface == all.result.port_of(target).interface)
         return true;
     const bool swapped = is_output(right) && !is_output(left);
-    all.report(where, mistake::wrong_direction,
-               fmt::format("'{}' is {} and '{}' is {}", all.result.local_text(from),
-                           with_article(left), all.result.local_text(to), with_article(right)),
+    all.report(node, mistake::wrong_direction,
+               fmt::format("'{}' is {} and '{}' is {}", all.result.local_text(source),
+                           with_article(left), all.result.local_text(target), with_article(right)),
                swapped
                    ? "the arrow points from the initiator or interrupt output"
                    : "an initiator goes to a target, an irq_out to an irq_in, a user to a provider "
@@ -115,40 +117,41 @@ bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpo
     return false;
 }
 
-bool window_fits(planning& all, const plan::endpoint& from, const plan::endpoint& to,
-                 const std::optional<plan::range>& window, const config::node& where) {
-    const port& source = all.result.port_of(from);
+bool window_fits(planning& all, const plan::endpoint& source, const plan::endpoint& target,
+                 const std::optional<plan::range>& window, const config::node& node) {
+    const port& initiator = all.result.port_of(source);
     const auto refuse = [&](mistake code, std::string message) {
-        all.report(where, code, std::move(message));
+        all.report(node, code, std::move(message));
         return false;
     };
-    if (source.ranged && !window)
+    if (initiator.ranged && !window)
         return refuse(mistake::range_expected,
                       fmt::format("'{}' decodes addresses: add '@ base + size'",
-                                  all.result.local_text(from)));
-    if (!source.ranged && window)
+                                  all.result.local_text(source)));
+    if (!initiator.ranged && window)
         return refuse(mistake::range_expected,
                       fmt::format("'{}' sends every address: only a router's initiator has ranges",
-                                  all.result.local_text(from)));
+                                  all.result.local_text(source)));
     if (!window) return true;
     constexpr auto last = std::numeric_limits<std::uint64_t>::max();
     if (window->size == 0) return refuse(mistake::out_of_range, "a range of 0 bytes");
     if (window->size - 1 > last - window->base || window->size - 1 > last - window->target_base)
         return refuse(mistake::out_of_range, "the range leaves 64 bits");
-    const port& sink = all.result.port_of(to);
-    const std::uint64_t room = sink.size ? sink.size(all.result.module_of(to).config) : 0;
+    const port& receiver = all.result.port_of(target);
+    const std::uint64_t room =
+        receiver.size ? receiver.size(all.result.module_of(target).config) : 0;
     if (room == 0) return true;
     if (window->target_base < room && window->size <= room - window->target_base) return true;
     return refuse(
         mistake::range_too_large,
-        fmt::format("'{}' is {}: 0x{:x} + {} reaches past it", all.result.local_text(to),
+        fmt::format("'{}' is {}: 0x{:x} + {} reaches past it", all.result.local_text(target),
                     to_string(bytes{room}), window->target_base, to_string(bytes{window->size})));
 }
 
 void check_overlaps(planning& all) {
     std::map<std::uint64_t, std::vector<const plan::binding*>> routers;
     for (const auto& b : all.result.bindings)
-        if (b.window) routers[b.from.key()].push_back(&b);
+        if (b.window) routers[b.source.key()].push_back(&b);
     for (auto& [router, list] : routers) {
         std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
             return a->window->base < b->window->base;
@@ -160,12 +163,12 @@ void check_overlaps(planning& all) {
             const auto end_before =
                 before != nullptr ? before->window->base + (before->window->size - 1) : 0;
             if (before != nullptr && b->window->base <= end_before)
-                all.report(
-                    b->where, mistake::range_overlap,
-                    fmt::format("0x{:x} + {} of '{}' is taken", b->window->base,
-                                to_string(bytes{b->window->size}), all.result.local_text(b->from)),
-                    fmt::format("by '{}' at {}", all.result.local_text(before->to),
-                                place_text(before->where)));
+                all.report(b->node, mistake::range_overlap,
+                           fmt::format("0x{:x} + {} of '{}' is taken", b->window->base,
+                                       to_string(bytes{b->window->size}),
+                                       all.result.local_text(b->source)),
+                           fmt::format("by '{}' at {}", all.result.local_text(before->target),
+                                       place_text(before->node)));
             if (before == nullptr || end > end_before) reaches_furthest = b;
         }
     }
@@ -178,18 +181,18 @@ void check_lanes(planning& all) {
     };
     std::map<port_key, std::uint64_t> used;  // by module and port
     for (const auto& b : all.result.bindings) {
-        if (all.result.port_of(b.from).role != port_role::plug) continue;
-        const auto left = lanes_of(b.from), right = lanes_of(b.to);
+        if (all.result.port_of(b.source).role != port_role::plug) continue;
+        const auto left = lanes_of(b.source), right = lanes_of(b.target);
         if (left != 0 && right != 0 && left != right)
-            all.report(b.where, mistake::lane_mismatch,
-                       fmt::format("'{}' has {} lanes and '{}' {}", all.result.local_text(b.from),
-                                   left, all.result.local_text(b.to), right));
-        for (const auto& [end, added] : {std::pair{b.from, right}, {b.to, left}}) {
+            all.report(b.node, mistake::lane_mismatch,
+                       fmt::format("'{}' has {} lanes and '{}' {}", all.result.local_text(b.source),
+                                   left, all.result.local_text(b.target), right));
+        for (const auto& [end, added] : {std::pair{b.source, right}, {b.target, left}}) {
             if (!all.result.port_of(end).room) continue;
             auto& sum = used[{end.module, end.port}];
             const auto room = all.result.port_of(end).room(all.result.module_of(end).config);
             if (sum <= room && sum + added > room)
-                all.report(b.where, mistake::too_many_lanes,
+                all.report(b.node, mistake::too_many_lanes,
                            fmt::format("'{}' has {} lanes, '{}' makes it {}",
                                        all.result.module_of(end).name, room,
                                        all.result.local_text(end), sum + added));

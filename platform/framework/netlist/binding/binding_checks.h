@@ -8,13 +8,14 @@
 /// Checks of bindings. Errors are reported to the planning object.
 namespace trn {
 
-/// Checks that '<->' joins two plugs and other arrows have a valid direction. No `to`: unbound.
-bool arrow_fits(planning& all, const plan::endpoint& from, const std::optional<plan::endpoint>& to,
-                bool both_ways, const config::node& where);
-bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpoint& to,
-                    const config::node& where);
-bool window_fits(planning& all, const plan::endpoint& from, const plan::endpoint& to,
-                 const std::optional<plan::range>& window, const config::node& where);
+/// Checks that '<->' joins two plugs and other arrows have a valid direction. No `target`: unbound.
+bool arrow_fits(planning& all, const plan::endpoint& source,
+                const std::optional<plan::endpoint>& target, bool both_ways,
+                const config::node& node);
+bool directions_fit(planning& all, const plan::endpoint& source, const plan::endpoint& target,
+                    const config::node& node);
+bool window_fits(planning& all, const plan::endpoint& source, const plan::endpoint& target,
+                 const std::optional<plan::range>& window, const config::node& node);
 
 // Checks over all bindings.
 void check_overlaps(planning& all);

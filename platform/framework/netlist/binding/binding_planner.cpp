@@ -37,15 +37,14 @@ void binding_planner::connect(const scope& here) {
 void binding_planner::repeat(const scope& here, const wiring& known) {
     const auto before = all_.mistakes();
     for (const auto& l : known.lines) {
-        const auto from = absolute(l.from, here.container);
-        if (l.to)
-            add(from, absolute(*l.to, here.container), l.window, l.where);
+        const auto source = absolute(l.source, here.container);
+        if (l.target)
+            add(source, absolute(*l.target, here.container), l.window, l.node);
         else
-            leave_unbound(from, l.where);
+            leave_unbound(source, l.node);
     }
     if (all_.mistakes() != before) unbound_.excuse_module(here.container);
-    for (const auto& p : known.ports)
-        show(here, p.name, absolute(p.inner, here.container), p.where);
+    for (const auto& p : known.ports) show(here, p.name, absolute(p.inner, here.container), p.node);
 }
 
 void binding_planner::bind(const scope& here) {
@@ -70,20 +69,20 @@ void binding_planner::bind(const scope& here) {
 }
 
 bool binding_planner::bind_once(const scope& here, bind_entry& e, std::uint64_t k) {
-    auto one = e.line(k);
-    if (!one || !e.place(k, *one)) return false;
-    const auto& line = one->line;
-    const auto from = ends_.find(here, line.from, e.where());
-    const auto to = line.to ? ends_.find(here, *line.to, e.where()) : std::nullopt;
-    if (!from || line.to.has_value() != to.has_value()) return false;
-    if (!arrow_fits(all_, *from, to, line.both_ways, e.where())) return false;
-    made_.lines.push_back({relative(*from, here.container),
-                           to ? std::optional(relative(*to, here.container)) : std::nullopt,
-                           line.window, e.where()});
-    if (to)
-        add(*from, *to, line.window, e.where());
+    auto repetition = e.line(k);
+    if (!repetition || !e.place(k, *repetition)) return false;
+    const auto& line = repetition->line;
+    const auto source = ends_.find(here, line.source, e.node());
+    const auto target = line.target ? ends_.find(here, *line.target, e.node()) : std::nullopt;
+    if (!source || line.target.has_value() != target.has_value()) return false;
+    if (!arrow_fits(all_, *source, target, line.both_ways, e.node())) return false;
+    made_.lines.push_back({relative(*source, here.container),
+                           target ? std::optional(relative(*target, here.container)) : std::nullopt,
+                           line.window, e.node()});
+    if (target)
+        add(*source, *target, line.window, e.node());
     else
-        leave_unbound(*from, e.where());
+        leave_unbound(*source, e.node());
     return true;
 }
 
@@ -94,23 +93,23 @@ void binding_planner::excuse(const scope& here, bind_entry& e, std::uint64_t k) 
     constexpr std::uint64_t max_excused = 10'000;  // more costs time, and reports nothing
     all_.quiet = true;
     for (const auto first = k; k < e.count(); ++k) {
-        auto one = e.line(k);
-        if (!one || k - first == max_excused) {
+        auto repetition = e.line(k);
+        if (!repetition || k - first == max_excused) {
             unbound_.excuse_module(here.container);
             break;
         }
-        e.place(k, *one);
-        excuse_end(here, one->line.from, e.where());
-        if (one->line.to) excuse_end(here, *one->line.to, e.where());
+        e.place(k, *repetition);
+        excuse_end(here, repetition->line.source, e.node());
+        if (repetition->line.target) excuse_end(here, *repetition->line.target, e.node());
     }
     all_.quiet = false;
 }
 
 /// An end that is not found may refer to any port of the module, or to any port of that name.
 void binding_planner::excuse_end(const scope& here, const bind_line::end& end,
-                                 const config::node& where) {
+                                 const config::node& node) {
     const bool quiet = std::exchange(all_.quiet, true);
-    if (const auto found = ends_.find(here, end, where))
+    if (const auto found = ends_.find(here, end, node))
         unbound_.excuse(*found);
     else if (const auto module = here.modules.find(end.module); module != here.modules.end())
         unbound_.excuse_module(module->second);
@@ -127,43 +126,44 @@ void binding_planner::excuse_broken(const scope& here) {
 
 // --- Binding of two ends
 
-void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
-                          const std::optional<plan::range>& window, const config::node& where) {
+void binding_planner::add(const plan::endpoint& source, const plan::endpoint& target,
+                          const std::optional<plan::range>& window, const config::node& node) {
     if (all_.result.bindings.size() >= planning::max_bindings)
-        return all_.too_many(where, "bindings", planning::max_bindings);
-    if (!directions_fit(all_, from, to, where) || !window_fits(all_, from, to, window, where))
+        return all_.too_many(node, "bindings", planning::max_bindings);
+    if (!directions_fit(all_, source, target, node) ||
+        !window_fits(all_, source, target, window, node))
         return;
-    plan::binding made{from, to, window, 0, false, where};
+    plan::binding made{source, target, window, 0, false, node};
     if (window) {
-        const auto [pair, fresh] = pairs_.try_emplace({from.key(), to.key()}, 0);
-        if (fresh) pair->second = router_ports_[from.key()]++;
+        const auto [pair, fresh] = pairs_.try_emplace({source.key(), target.key()}, 0);
+        if (fresh) pair->second = router_ports_[source.key()]++;
         made.router_port = pair->second;
         made.repeated = !fresh;
     }
-    if (!made.repeated && !(may_bind(from, where) && may_bind(to, where))) return;
-    unbound_.bind(from, where);
-    unbound_.bind(to, where);
+    if (!made.repeated && !(may_bind(source, node) && may_bind(target, node))) return;
+    unbound_.bind(source, node);
+    unbound_.bind(target, node);
     all_.result.bindings.push_back(made);
 }
 
-bool binding_planner::may_bind(const plan::endpoint& end, const config::node& where) {
+bool binding_planner::may_bind(const plan::endpoint& end, const config::node& node) {
     if (all_.result.port_of(end).many) return true;
     const auto* const earlier = unbound_.bound_at(end);
     if (earlier == nullptr) return true;
-    all_.report(where, mistake::bound_twice,
+    all_.report(node, mistake::bound_twice,
                 fmt::format("'{}' is bound already", all_.result.local_text(end)),
                 "first at " + place_text(*earlier));
     return false;
 }
 
 /// Explicitly unbound ends: `udma0.irq -> none` leaves the line open, `link.a <-> none` the plug.
-void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
-    const port_role role = all_.result.port_of(from).role;
+void binding_planner::leave_unbound(const plan::endpoint& source, const config::node& node) {
+    const port_role role = all_.result.port_of(source).role;
     if (role != port_role::irq_out && role != port_role::plug &&
-        !all_.result.port_of(from).may_be_unbound)
-        return all_.report(where, mistake::unbound,
-                           fmt::format("'{}' cannot stay unbound", all_.result.local_text(from)));
-    if (may_bind(from, where)) unbound_.bind(from, where);
+        !all_.result.port_of(source).may_be_unbound)
+        return all_.report(node, mistake::unbound,
+                           fmt::format("'{}' cannot stay unbound", all_.result.local_text(source)));
+    if (may_bind(source, node)) unbound_.bind(source, node);
 }
 
 // --- Ports of assemblies
@@ -195,19 +195,19 @@ void binding_planner::export_ports(const scope& here) {
 }
 
 void binding_planner::export_one(const scope& here, const std::string& name, std::string_view inner,
-                                 const config::node& where) {
+                                 const config::node& node) {
     const auto parsed = parse_end(inner);
-    if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(where, *why);
-    const auto end = ends_.find(here, std::get<bind_line::end>(parsed), where);
-    if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), where);
-    made_.ports.push_back({name, relative(*end, here.container), where});
-    show(here, name, *end, where);
+    if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(node, *why);
+    const auto end = ends_.find(here, std::get<bind_line::end>(parsed), node);
+    if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), node);
+    made_.ports.push_back({name, relative(*end, here.container), node});
+    show(here, name, *end, node);
 }
 
 void binding_planner::show(const scope& here, const std::string& name, const plan::endpoint& inner,
-                           const config::node& where) {
+                           const config::node& node) {
     if (!ends_.show(here.container, name, inner))
-        return all_.report(where, mistake::module_twice, fmt::format("two ports '{}'", name));
+        return all_.report(node, mistake::module_twice, fmt::format("two ports '{}'", name));
     unbound_.show(inner, here.container, name);
 }
 

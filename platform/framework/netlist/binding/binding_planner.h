@@ -30,17 +30,17 @@ private:
     void bind(const scope& here);
     void export_ports(const scope& here);
     bool bind_once(const scope& here, bind_entry& e, std::uint64_t k);
-    void add(const plan::endpoint& from, const plan::endpoint& to,
-             const std::optional<plan::range>& window, const config::node& where);
-    bool may_bind(const plan::endpoint& end, const config::node& where);
-    void leave_unbound(const plan::endpoint& from, const config::node& where);
+    void add(const plan::endpoint& source, const plan::endpoint& target,
+             const std::optional<plan::range>& window, const config::node& node);
+    bool may_bind(const plan::endpoint& end, const config::node& node);
+    void leave_unbound(const plan::endpoint& source, const config::node& node);
     void export_one(const scope& here, const std::string& name, std::string_view inner,
-                    const config::node& where);
+                    const config::node& node);
     void show(const scope& here, const std::string& name, const plan::endpoint& inner,
-              const config::node& where);
+              const config::node& node);
 
     void excuse(const scope& here, bind_entry& e, std::uint64_t k);
-    void excuse_end(const scope& here, const bind_line::end& end, const config::node& where);
+    void excuse_end(const scope& here, const bind_line::end& end, const config::node& node);
     void excuse_broken(const scope& here);
 
     planning& all_;

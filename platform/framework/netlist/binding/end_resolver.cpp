@@ -31,11 +31,11 @@ std::uint64_t elements_of(const port& p, const std::any& config) {
 }
 
 std::optional<plan::endpoint> end_resolver::find(const scope& here, const bind_line::end& end,
-                                                 const config::node& where) {
+                                                 const config::node& node) {
     const auto found = here.modules.find(end.module);
     if (found == here.modules.end()) {
         if (here.is_broken(end.module)) return std::nullopt;
-        all_.report(where, mistake::unknown_module, fmt::format("no module '{}' here", end.module),
+        all_.report(node, mistake::unknown_module, fmt::format("no module '{}' here", end.module),
                     [&] {
                         std::vector<std::string> names;
                         for (const auto& [name, index] : here.modules) names.push_back(name);
@@ -45,17 +45,17 @@ std::optional<plan::endpoint> end_resolver::find(const scope& here, const bind_l
         return std::nullopt;
     }
     if (all_.result.modules[found->second].built_as == nullptr)
-        return resolve_shown(here, found->second, end, where);
-    return resolve_port(found->second, end, where);
+        return resolve_shown(here, found->second, end, node);
+    return resolve_port(found->second, end, node);
 }
 
 std::optional<plan::endpoint> end_resolver::resolve_port(std::uint32_t module,
                                                          const bind_line::end& end,
-                                                         const config::node& where) {
+                                                         const config::node& node) {
     const kind& type = *all_.result.modules[module].built_as;
     if (const auto index = type.find_port(end.port))
-        return pick({module, static_cast<std::uint32_t>(*index), 0}, end, where);
-    all_.report(where, mistake::unknown_port,
+        return pick({module, static_cast<std::uint32_t>(*index), 0}, end, node);
+    all_.report(node, mistake::unknown_port,
                 fmt::format("{} '{}' has no '{}'", type.name, end.module, end.port),
                 [&] { return suggest(end.port, names_of(type.ports)); });
     return std::nullopt;
@@ -63,14 +63,14 @@ std::optional<plan::endpoint> end_resolver::resolve_port(std::uint32_t module,
 
 std::optional<plan::endpoint> end_resolver::resolve_shown(const scope& here, std::uint32_t module,
                                                           const bind_line::end& end,
-                                                          const config::node& where) {
+                                                          const config::node& node) {
     const auto& shown = ports_[module];
     if (const auto found = shown.find(end.port); found != shown.end()) {
         if (!end.index) return found->second;
-        return pick(found->second, end, where);
+        return pick(found->second, end, node);
     }
     if (here.is_broken(end.module)) return std::nullopt;
-    all_.report(where, mistake::unknown_port,
+    all_.report(node, mistake::unknown_port,
                 fmt::format("{} '{}' has no port '{}'", all_.result.modules[module].type,
                             end.module, end.port),
                 [&] {
@@ -83,20 +83,20 @@ std::optional<plan::endpoint> end_resolver::resolve_shown(const scope& here, std
 
 /// Selects the interrupt line or vector element named by `end`.
 std::optional<plan::endpoint> end_resolver::pick(plan::endpoint found, const bind_line::end& end,
-                                                 const config::node& where) {
+                                                 const config::node& node) {
     const port& p = all_.result.port_of(found);
     const auto size = elements_of(p, all_.result.module_of(found).config);
     const auto index = end.index.value_or(0);
     if (!end.index && p.count)
-        all_.report(where, mistake::line_outside,
+        all_.report(node, mistake::line_outside,
                     fmt::format("'{}' has {} sockets: give an index, '{}[0]'", end_text(end), size,
                                 end_text(end)));
     else if (end.index && !p.count && !has_lines(p))
-        all_.report(where, mistake::line_outside,
+        all_.report(node, mistake::line_outside,
                     fmt::format("'{}.{}' is one {}, without [..]", end.module, end.port,
                                 to_string(p.role)));
     else if (index >= size)
-        all_.report(where, mistake::line_outside,
+        all_.report(node, mistake::line_outside,
                     fmt::format("'{}': there are {}, counted from 0", end_text(end), size));
     else {
         found.index = static_cast<std::uint32_t>(index);

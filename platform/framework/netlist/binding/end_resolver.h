@@ -23,7 +23,7 @@ public:
 
     /// nullopt after an error, which is reported.
     std::optional<plan::endpoint> find(const scope& here, const bind_line::end& end,
-                                       const config::node& where);
+                                       const config::node& node);
     /// Exports an inner end as a port of its assembly; false if the name is taken.
     bool show(std::uint32_t assembly, const std::string& port, const plan::endpoint& inner) {
         return ports_[assembly].try_emplace(port, inner).second;
@@ -31,12 +31,12 @@ public:
 
 private:
     std::optional<plan::endpoint> resolve_port(std::uint32_t module, const bind_line::end& end,
-                                               const config::node& where);
+                                               const config::node& node);
     std::optional<plan::endpoint> resolve_shown(const scope& here, std::uint32_t module,
                                                 const bind_line::end& end,
-                                                const config::node& where);
+                                                const config::node& node);
     std::optional<plan::endpoint> pick(plan::endpoint found, const bind_line::end& end,
-                                       const config::node& where);
+                                       const config::node& node);
 
     planning& all_;
     std::unordered_map<std::uint32_t, std::map<std::string, plan::endpoint>> ports_;

@@ -22,17 +22,17 @@ struct interval {
     std::uint64_t first, last;
 };
 
-/// A binding from a router or window to another one, or to itself.
+/// A binding from a router or window to another router or window, or to itself.
 struct hop {
     const plan::binding* binding;
-    std::uint64_t from;   ///< input of the forwarding module
-    std::uint64_t to;     ///< input of the next one
-    interval in;          ///< addresses at `from`
-    std::uint64_t shift;  ///< added to an address, modulo 2^64
+    std::uint64_t input;       ///< of the forwarding module
+    std::uint64_t next_input;  ///< of the module that `binding` leads to
+    interval addresses;        ///< at `input`
+    std::uint64_t shift;       ///< added to an address, modulo 2^64
 };
 
 /// Identifies an input of a module.
-std::uint64_t input(std::uint32_t module, std::size_t port) {
+std::uint64_t input_of(std::uint32_t module, std::size_t port) {
     return std::uint64_t{module} << 32 | port;
 }
 
@@ -41,10 +41,10 @@ public:
     explicit forwarding(planning& all) : all_(all), board_(all.result) {
         for (const auto& b : board_.bindings) add(b);
         std::ranges::stable_sort(hops_, [](const hop& a, const hop& b) {
-            return a.from != b.from ? a.from < b.from : a.in.first < b.in.first;
+            return a.input != b.input ? a.input < b.input : a.addresses.first < b.addresses.first;
         });
         for (std::size_t h = 0; h < hops_.size(); ++h) {
-            auto& [begin, count] = from_.try_emplace(hops_[h].from, h, 0).first->second;
+            auto& [begin, count] = hops_by_input_.try_emplace(hops_[h].input, h, 0).first->second;
             ++count;
         }
     }
@@ -56,7 +56,7 @@ public:
             if (state_[h].open == 0)
                 check_lengths(h);
             else if (!state_[h].reported)
-                follow(h, image(h, hops_[h].in));
+                follow(h, image(h, hops_[h].addresses));
         }
     }
 
@@ -69,40 +69,42 @@ private:
     };
 
     void add(const plan::binding& b) {
-        const kind& source = *board_.module_of(b.from).built_as;
-        const auto entry = source.ports[b.from.port].forwards_from;
-        if (!entry || !board_.port_of(b.to).forwards()) return;
-        hop made{&b, input(b.from.module, *entry), input(b.to.module, b.to.port), {}, 0};
+        const kind& forwarder = *board_.module_of(b.source).built_as;
+        const auto entry = forwarder.ports[b.source.port].forwards_from;
+        if (!entry || !board_.port_of(b.target).forwards()) return;
+        hop made{
+            &b, input_of(b.source.module, *entry), input_of(b.target.module, b.target.port), {}, 0};
         if (b.window) {
-            made.in = {b.window->base, b.window->base + (b.window->size - 1)};
+            made.addresses = {b.window->base, b.window->base + (b.window->size - 1)};
             made.shift = b.window->target_base - b.window->base;
         } else {
-            const auto& config = board_.module_of(b.from).config;
-            const port& way = source.ports[*entry];
-            made.in = {0, way.size ? way.size(config) - 1 : ~std::uint64_t{0}};
+            const auto& config = board_.module_of(b.source).config;
+            const port& way = forwarder.ports[*entry];
+            made.addresses = {0, way.size ? way.size(config) - 1 : ~std::uint64_t{0}};
             made.shift = way.shift ? way.shift(config) : 0;
         }
         hops_.push_back(made);
     }
 
-    /// Addresses behind a hop. A shift may wrap at most the end of the address space away.
-    interval image(std::size_t h, interval in) const {
-        return {in.first + hops_[h].shift, in.last + hops_[h].shift};
+    /// Addresses after a hop. A shift may wrap at most the end of the address space away.
+    interval image(std::size_t h, interval addresses) const {
+        return {addresses.first + hops_[h].shift, addresses.last + hops_[h].shift};
     }
 
-    /// Calls visit(next, addresses) for each hop that can follow one which ends at `to`, with the
-    /// part of `at` that it forwards. False: too many.
+    /// Calls visit(next, addresses) for each hop that can follow one which ends at `input`, with
+    /// the part of `addresses` that it forwards. False: too many.
     template <class Visit>
-    bool for_each_next(std::uint64_t to, interval at, Visit visit) {
-        const auto found = from_.find(to);
-        if (found == from_.end()) return true;
+    bool for_each_next(std::uint64_t input, interval addresses, Visit visit) {
+        const auto found = hops_by_input_.find(input);
+        if (found == hops_by_input_.end()) return true;
         const auto list = std::span(hops_).subspan(found->second.first, found->second.second);
-        auto next =
-            std::ranges::lower_bound(list, at.first, {}, [](const hop& h) { return h.in.last; });
-        for (; next != list.end() && next->in.first <= at.last; ++next) {
+        auto next = std::ranges::lower_bound(list, addresses.first, {},
+                                             [](const hop& h) { return h.addresses.last; });
+        for (; next != list.end() && next->addresses.first <= addresses.last; ++next) {
             if (++steps_ > max_steps) return false;
             visit(static_cast<std::size_t>(&*next - hops_.data()),
-                  interval{std::max(at.first, next->in.first), std::min(at.last, next->in.last)});
+                  interval{std::max(addresses.first, next->addresses.first),
+                           std::min(addresses.last, next->addresses.last)});
         }
         return true;
     }
@@ -112,11 +114,11 @@ private:
         state_.resize(hops_.size());
         before_.resize(hops_.size());
         for (std::uint32_t h = 0; h < hops_.size(); ++h) {
-            const bool done =
-                for_each_next(hops_[h].to, image(h, hops_[h].in), [&](auto next, auto) {
-                    before_[next].push_back(h);
-                    ++state_[h].open;
-                });
+            const bool done = for_each_next(hops_[h].next_input, image(h, hops_[h].addresses),
+                                            [&](auto next, auto) {
+                                                before_[next].push_back(h);
+                                                ++state_[h].open;
+                                            });
             if (!done) return too_many(h);
         }
         return true;
@@ -156,15 +158,16 @@ private:
         return false;
     }
 
-    /// Follows the addresses `at` behind hop `h`, which can lead to a loop.
-    void follow(std::size_t h, interval at) {
+    /// Follows `addresses` after hop `h`, which can lead to a loop.
+    void follow(std::size_t h, interval addresses) {
         path_.push_back(h);
         if (path_.size() > max_hops)
             report_loop();
-        else if (!for_each_next(hops_[h].to, at, [&](std::size_t next, interval part) {
-                     if (state_[next].open != 0 && !state_[path_.front()].reported && !stopped_)
-                         follow(next, image(next, part));
-                 }))
+        else if (!for_each_next(
+                     hops_[h].next_input, addresses, [&](std::size_t next, interval part) {
+                         if (state_[next].open != 0 && !state_[path_.front()].reported && !stopped_)
+                             follow(next, image(next, part));
+                     }))
             too_many(path_.front());
         path_.pop_back();
     }
@@ -177,9 +180,9 @@ private:
             if (again == path_.end()) continue;
             std::string chain;
             for (auto h = first; h != again; ++h)
-                chain += board_.text(hops_[*h].binding->to) + " -> ";
+                chain += board_.text(hops_[*h].binding->target) + " -> ";
             return report(*first, "accesses come back to this range again and again",
-                          chain + board_.text(hops_[*first].binding->to));
+                          chain + board_.text(hops_[*first].binding->target));
         }
         report_length(path_.front());
     }
@@ -189,16 +192,17 @@ private:
     }
 
     void report(std::size_t h, std::string message, std::string suggestion) {
-        all_.report(hops_[h].binding->where, mistake::endless_access, std::move(message),
+        all_.report(hops_[h].binding->node, mistake::endless_access, std::move(message),
                     std::move(suggestion));
     }
 
     planning& all_;
     const plan& board_;
-    std::vector<hop> hops_;  // by `from` and address
-    std::unordered_map<std::uint64_t, std::pair<std::size_t, std::size_t>> from_;  // begin, count
-    std::vector<known> state_;                                                     // by hop
-    std::vector<std::vector<std::uint32_t>> before_;                               // by hop
+    std::vector<hop> hops_;  // by input and address
+    std::unordered_map<std::uint64_t, std::pair<std::size_t, std::size_t>>
+        hops_by_input_;                               // begin, count
+    std::vector<known> state_;                        // by hop
+    std::vector<std::vector<std::uint32_t>> before_;  // by hop
     std::vector<std::size_t> path_;
     std::uint64_t steps_ = 0;
     bool stopped_ = false;
@@ -221,14 +225,14 @@ void check_plugs(planning& all) {
         return root;
     };
     for (const auto& b : board.bindings) {
-        if (!board.port_of(b.from).passes_on || !board.port_of(b.to).passes_on) continue;
-        const auto one = root_of(b.from.module), other = root_of(b.to.module);
-        if (one == other)
-            all.report(b.where, mistake::endless_access,
+        if (!board.port_of(b.source).passes_on || !board.port_of(b.target).passes_on) continue;
+        const auto root = root_of(b.source.module), other_root = root_of(b.target.module);
+        if (root == other_root)
+            all.report(b.node, mistake::endless_access,
                        fmt::format("'{}' and '{}' close a ring of switches and cables",
-                                   board.local_text(b.from), board.local_text(b.to)));
+                                   board.local_text(b.source), board.local_text(b.target)));
         else
-            joined_to[one] = other;
+            joined_to[root] = other_root;
     }
 }
 
@@ -240,35 +244,35 @@ void check_reach(planning& all) {
     };
     std::unordered_map<std::uint64_t, limited> inputs;  // by the end that a BAR is bound to
     for (const auto& b : board.bindings)
-        if (const auto& reach = board.port_of(b.from).reach)
-            inputs.emplace(b.to.key(), limited{&b, reach(board.module_of(b.from).config)});
+        if (const auto& reach = board.port_of(b.source).reach)
+            inputs.emplace(b.target.key(), limited{&b, reach(board.module_of(b.source).config)});
     if (inputs.empty()) return;
     std::unordered_map<std::uint32_t, limited> routers;  // by module
     std::unordered_map<std::uint64_t, unsigned> users;   // of these inputs
     for (const auto& b : board.bindings)
-        if (inputs.contains(b.to.key())) ++users[b.to.key()];
-    for (const auto& [end, by] : inputs) {
-        const auto& to = by.binding->to;
-        const port& target = board.port_of(to);
-        if (users[end] > 1) continue;
-        if (target.forwards() && target.leads_to.empty()) routers.emplace(to.module, by);
-        const auto size = target.size ? target.size(board.module_of(to).config) : 0;
-        if (size > by.reach)
-            all.report(by.binding->where, mistake::range_too_large,
-                       fmt::format("'{}' has {}, '{}' reaches {}", board.local_text(to),
-                                   to_string(bytes{size}), board.local_text(by.binding->from),
-                                   to_string(bytes{by.reach})));
+        if (inputs.contains(b.target.key())) ++users[b.target.key()];
+    for (const auto& [key, limit] : inputs) {
+        if (users[key] > 1) continue;
+        const auto& end = limit.binding->target;
+        const port& target = board.port_of(end);
+        if (target.forwards() && target.leads_to.empty()) routers.emplace(end.module, limit);
+        const auto size = target.size ? target.size(board.module_of(end).config) : 0;
+        if (size > limit.reach)
+            all.report(limit.binding->node, mistake::range_too_large,
+                       fmt::format("'{}' has {}, '{}' reaches {}", board.local_text(end),
+                                   to_string(bytes{size}), board.local_text(limit.binding->source),
+                                   to_string(bytes{limit.reach})));
     }
     for (const auto& b : board.bindings) {
-        const auto by = b.window ? routers.find(b.from.module) : routers.end();
-        if (by == routers.end()) continue;
+        const auto limit = b.window ? routers.find(b.source.module) : routers.end();
+        if (limit == routers.end()) continue;
         const auto last = b.window->base + (b.window->size - 1);
-        if (last >= by->second.reach)
-            all.report(b.where, mistake::range_too_large,
+        if (last >= limit->second.reach)
+            all.report(b.node, mistake::range_too_large,
                        fmt::format("0x{:x} + {} of '{}' is past the {} of '{}'", b.window->base,
-                                   to_string(bytes{b.window->size}), board.local_text(b.from),
-                                   to_string(bytes{by->second.reach}),
-                                   board.text(by->second.binding->from)));
+                                   to_string(bytes{b.window->size}), board.local_text(b.source),
+                                   to_string(bytes{limit->second.reach}),
+                                   board.text(limit->second.binding->source)));
     }
 }
 

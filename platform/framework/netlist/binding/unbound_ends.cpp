@@ -45,12 +45,12 @@ void unbound_ends::check(const plan::endpoint& end) const {
     const auto shown = outermost_.find(end.key());
     if (shown == outermost_.end())
         return all_.report(
-            module.where, mistake::unbound,
+            module.node, mistake::unbound,
             fmt::format("{} '{}' is not bound", to_string(all_.result.port_of(end).role),
                         all_.result.local_text(end)),
             all_.result.port_of(end).doc);
     const plan::module& container = all_.result.modules[shown->second.assembly];
-    all_.report(container.where, mistake::unbound,
+    all_.report(container.node, mistake::unbound,
                 fmt::format("port '{}.{}' is not bound", container.name, shown->second.port),
                 fmt::format("it is {} {}: {}", to_string(all_.result.port_of(end).role),
                             all_.result.local_text(end), all_.result.port_of(end).doc));

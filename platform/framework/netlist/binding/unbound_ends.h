@@ -19,10 +19,10 @@ public:
 
     /// Location of its first binding; nullptr: unbound.
     const config::node* bound_at(const plan::endpoint& end) const;
-    void bind(const plan::endpoint& end, const config::node& where) {
+    void bind(const plan::endpoint& end, const config::node& node) {
         const port& p = all_.result.port_of(end);
         if (p.many && p.may_be_unbound) return;  // nothing depends on it
-        bound_.try_emplace(end.key(), where);
+        bound_.try_emplace(end.key(), node);
     }
     /// Records that an assembly's port exports the end: the report then names that port.
     void show(const plan::endpoint& end, std::uint32_t assembly, const std::string& port) {

@@ -21,8 +21,8 @@ void add_variables(const config::node& node, std::vector<std::string>& names) {
         for (const auto& item : node.items()) add_variables(item, names);
     } else {
         std::string_view text = node.raw();
-        for (auto at = text.find("${"); at != text.npos; at = text.find("${")) {
-            text.remove_prefix(at + 2);
+        for (auto start = text.find("${"); start != text.npos; start = text.find("${")) {
+            text.remove_prefix(start + 2);
             names.emplace_back(text.substr(0, text.find('}')));
         }
     }
@@ -86,7 +86,8 @@ bool wirings::has_ends(const wiring& known, std::uint32_t container) const {
                elements_of(all_.result.port_of(here), all_.result.module_of(here).config);
     };
     return std::ranges::all_of(
-               known.lines, [&](const auto& l) { return has(l.from) && (!l.to || has(*l.to)); }) &&
+               known.lines,
+               [&](const auto& l) { return has(l.source) && (!l.target || has(*l.target)); }) &&
            std::ranges::all_of(known.ports, [&](const auto& p) { return has(p.inner); });
 }
 

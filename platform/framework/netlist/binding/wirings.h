@@ -15,15 +15,15 @@ namespace trn {
 /// counts from the assembly's own module.
 struct wiring {
     struct line {
-        plan::endpoint from;
-        std::optional<plan::endpoint> to;  ///< nullopt: `from` stays unbound
+        plan::endpoint source;
+        std::optional<plan::endpoint> target;  ///< nullopt: `source` stays unbound
         std::optional<plan::range> window;
-        config::node where;
+        config::node node;
     };
     struct exported {
         std::string name;
         plan::endpoint inner;
-        config::node where;
+        config::node node;
     };
     std::vector<line> lines;
     std::vector<exported> ports;

@@ -48,8 +48,8 @@ bool counts(std::string_view name) {
     return name == "i" || name == "j";
 }
 
-std::vector<assembly::declared>::iterator find_parameter(assembly& in, std::string_view name) {
-    return std::find_if(in.parameters.begin(), in.parameters.end(),
+std::vector<assembly::declared>::iterator find_parameter(assembly& file, std::string_view name) {
+    return std::find_if(file.parameters.begin(), file.parameters.end(),
                         [&](const auto& p) { return p.name == name; });
 }
 
@@ -225,12 +225,13 @@ config::parsed<std::string> substitute(std::string_view text, const variables& k
         text.remove_prefix(start + 2);
         const auto end = text.find('}');
         const auto name = text.substr(0, end);
-        const auto found = std::find_if(known.begin(), known.end(),
-                                        [&](const auto& one) { return one.first == name; });
+        const auto found = std::find_if(known.begin(), known.end(), [&](const auto& variable) {
+            return variable.first == name;
+        });
         if (end == std::string_view::npos || found == known.end()) {
             std::vector<std::string> names;
             if (explain)
-                for (const auto& one : known) names.push_back(one.first);
+                for (const auto& variable : known) names.push_back(variable.first);
             return refusal{mistake::unknown_variable,
                            name == "i" ? "${i} outside a repetition"
                                        : fmt::format("${{{}}} names no parameter here", name),

@@ -27,7 +27,7 @@ struct assembly {
     struct declared {
         std::string name;
         std::string value;  ///< default, as written; its form determines the parameter's type
-        config::node where;
+        config::node node;
         std::string_view type;    ///< value_type(value)
         bool by_variant = false;  ///< set by a variant; presets do not override it
         std::optional<std::pair<std::uint64_t, std::uint64_t>> limits = {};  ///< of a number

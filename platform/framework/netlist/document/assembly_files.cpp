@@ -10,7 +10,7 @@
 namespace trn {
 
 std::optional<std::filesystem::path> assembly_files::find_file(const assembly& named_in,
-                                                               const config::node& where,
+                                                               const config::node& node,
                                                                const std::string& name) {
     const auto file = std::filesystem::path(name + ".yaml");
     std::error_code ignored;
@@ -25,7 +25,7 @@ std::optional<std::filesystem::path> assembly_files::find_file(const assembly& n
         if (e.path().extension() == ".yaml")
             near.push_back((file.parent_path() / e.path().stem()).string());
     std::sort(near.begin(), near.end());
-    all_.report(where, mistake::unknown_type,
+    all_.report(node, mistake::unknown_type,
                 fmt::format("no file '{0}': {0}.yaml is neither beside this file nor in the boards "
                             "folder",
                             name),
@@ -33,9 +33,9 @@ std::optional<std::filesystem::path> assembly_files::find_file(const assembly& n
     return std::nullopt;
 }
 
-const assembly* assembly_files::load(const assembly& named_in, const config::node& where,
+const assembly* assembly_files::load(const assembly& named_in, const config::node& node,
                                      const std::string& name) {
-    const auto file = find_file(named_in, where, name);
+    const auto file = find_file(named_in, node, name);
     if (!file) return nullptr;
     std::error_code ignored;
     const auto same = std::filesystem::weakly_canonical(*file, ignored);
@@ -61,15 +61,15 @@ std::optional<assembly> assembly_files::read_whole(const std::filesystem::path& 
 /// unchanged.
 std::optional<assembly> assembly_files::whole(assembly file, file_role role) {
     if (file.variant_of.empty()) return file;
-    const auto where = file.root().at("variant_of");
-    const auto path = find_file(file, where, file.variant_of);
+    const auto node = file.root().at("variant_of");
+    const auto path = find_file(file, node, file.variant_of);
     if (!path) return std::nullopt;
     if (std::find(variants_.begin(), variants_.end(), *path) != variants_.end()) {
-        all_.report(where, mistake::include_cycle, "this file is a variant of itself",
+        all_.report(node, mistake::include_cycle, "this file is a variant of itself",
                     fmt::format("{} -> {}", file.document->name(), path->string()));
         return std::nullopt;
     }
-    if (all_.is_too_deep(variants_.size() + 1, where)) return std::nullopt;
+    if (all_.is_too_deep(variants_.size() + 1, node)) return std::nullopt;
     variants_.push_back(*path);
     auto base = read_whole(*path, role == file_role::board ? file_role::either : role);
     variants_.pop_back();
@@ -82,12 +82,12 @@ void assembly_files::set_defaults(assembly& base, const assembly& variant) {
         const auto found = std::find_if(base.parameters.begin(), base.parameters.end(),
                                         [&](const auto& known) { return known.name == p.name; });
         if (found == base.parameters.end()) {
-            all_.report(p.where, mistake::unknown_parameter,
+            all_.report(p.node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", variant.variant_of, p.name),
                         suggest(p.name, names_of(base.parameters)));
             continue;
         }
-        if (const auto why = not_of_type(found->type, p.value)) all_.report(p.where, *why);
+        if (const auto why = not_of_type(found->type, p.value)) all_.report(p.node, *why);
         found->value = p.value;
         found->by_variant = true;
     }

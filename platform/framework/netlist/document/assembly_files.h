@@ -20,7 +20,7 @@ public:
         : all_(all), boards_(boards) {}
 
     /// The assembly named in a file; nullptr after an error. Valid during this object's lifetime.
-    const assembly* load(const assembly& named_in, const config::node& where,
+    const assembly* load(const assembly& named_in, const config::node& node,
                          const std::string& name);
     /// Turns a variant into the file that it names with its own name and defaults; other files are
     /// returned unchanged. nullopt after an error.
@@ -28,7 +28,7 @@ public:
 
 private:
     std::optional<std::filesystem::path> find_file(const assembly& named_in,
-                                                   const config::node& where,
+                                                   const config::node& node,
                                                    const std::string& name);
     std::optional<assembly> read_whole(const std::filesystem::path& file, file_role role);
     void set_defaults(assembly& base, const assembly& variant);

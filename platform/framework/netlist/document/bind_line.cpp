@@ -28,9 +28,9 @@ std::string_view trim(std::string_view text) {
 /// Splits text at `separator`; the second part is nullopt if it does not occur.
 std::pair<std::string_view, std::optional<std::string_view>> cut(std::string_view text,
                                                                  std::string_view separator) {
-    const auto at = text.find(separator);
-    if (at == std::string_view::npos) return {trim(text), std::nullopt};
-    return {trim(text.substr(0, at)), trim(text.substr(at + separator.size()))};
+    const auto position = text.find(separator);
+    if (position == std::string_view::npos) return {trim(text), std::nullopt};
+    return {trim(text.substr(0, position)), trim(text.substr(position + separator.size()))};
 }
 
 bool is_word(std::string_view text) {
@@ -42,15 +42,15 @@ bool is_word(std::string_view text) {
 
 /// Stores a parsed value; returns the error, if any.
 template <class T, class U>
-std::optional<refusal> get(const parsed<T>& value, U& into) {
+std::optional<refusal> get(const parsed<T>& value, U& stored) {
     if (const auto* why = std::get_if<refusal>(&value)) return *why;
-    into = std::get<T>(value);
+    stored = std::get<T>(value);
     return std::nullopt;
 }
 
 parsed<plan::range> parse_window(std::string_view text) {
-    const auto [where, target_base] = cut(text, "=>");
-    const auto [base, size] = cut(where, "+");
+    const auto [range, target_base] = cut(text, "=>");
+    const auto [base, size] = cut(range, "+");
     if (!size) return unreadable(fmt::format("'@ {}' has no '+ size'", text));
     plan::range window;
     bytes length;
@@ -97,10 +97,10 @@ parsed<bind_line> parse_bind_line(std::string_view text) {
     line.both_ways = text.find("<->") != std::string_view::npos;
     const auto [left, right] = cut(text, line.both_ways ? "<->" : "->");
     if (!right) return unreadable("there is no '->' or '<->' in this bind line");
-    const auto [to, window] = cut(*right, "@");
-    if (const auto why = get(parse_end(left), line.from)) return *why;
-    if (to != "none")
-        if (const auto why = get(parse_end(to), line.to)) return *why;
+    const auto [target, window] = cut(*right, "@");
+    if (const auto why = get(parse_end(left), line.source)) return *why;
+    if (target != "none")
+        if (const auto why = get(parse_end(target), line.target)) return *why;
     if (window)
         if (const auto why = get(parse_window(*window), line.window)) return *why;
     return line;

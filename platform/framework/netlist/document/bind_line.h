@@ -19,9 +19,9 @@ struct bind_line {
         std::string port;
         std::optional<std::uint64_t> index;
     };
-    end from;
-    std::optional<end> to;   ///< nullopt: `none`
-    bool both_ways = false;  ///< `<->`
+    end source;
+    std::optional<end> target;  ///< nullopt: `none`
+    bool both_ways = false;     ///< `<->`
     std::optional<plan::range> window;
 };
 

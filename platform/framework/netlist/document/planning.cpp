@@ -10,37 +10,36 @@
 
 namespace trn {
 
-void planning::report(const config::node& where, mistake code, std::string message,
+void planning::report(const config::node& node, mistake code, std::string message,
                       std::string suggestion) {
     if (quiet) return;
     if (result.problems->is_full()) {
         ++mistakes_;
         return;
     }
-    const auto at = where.where();
+    const auto place = node.place();
     ++mistakes_;
-    const auto once = fmt::format("{}:{}:{}:{}:{}", where.file(), at.line, at.column,
+    const auto once = fmt::format("{}:{}:{}:{}:{}", node.file(), place.line, place.column,
                                   static_cast<unsigned>(code), message);
-    if (reported_.insert(once).second)
-        where.report(code, std::move(message), std::move(suggestion));
+    if (reported_.insert(once).second) node.report(code, std::move(message), std::move(suggestion));
 }
 
-void planning::too_many(const config::node& where, std::string_view noun, std::uint64_t most) {
+void planning::too_many(const config::node& node, std::string_view noun, std::uint64_t most) {
     full = true;
-    report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, noun));
+    report(node, mistake::too_many_modules, fmt::format("more than {} {}", most, noun));
 }
 
-bool planning::has_room(const config::node& where, std::size_t values) {
+bool planning::has_room(const config::node& node, std::size_t values) {
     values_ += values;
-    if (values_ > max_values) too_many(where, "values of parameters", max_values);
+    if (values_ > max_values) too_many(node, "values of parameters", max_values);
     return values_ <= max_values;
 }
 
 /// Names, and planning time, grow with each level: a few thousand levels would take a minute.
-bool planning::is_too_deep(std::size_t levels, const config::node& where) {
+bool planning::is_too_deep(std::size_t levels, const config::node& node) {
     constexpr std::size_t deepest = 32;
     if (levels <= deepest) return false;
-    report(where, mistake::nested_too_deep,
+    report(node, mistake::nested_too_deep,
            fmt::format("files nested deeper than {} levels", deepest));
     return true;
 }
@@ -60,7 +59,7 @@ std::optional<std::string> planning::text(const config::node& value, const varia
 
 template <class T>
 std::optional<std::uint64_t> planning::parse(const config::node& value, const variables& known,
-                                             config::parsed<T> (*how)(std::string_view)) {
+                                             config::parsed<T> (*parser)(std::string_view)) {
     const auto written = text(value, known);
     if (!written) return std::nullopt;
     const auto parsed = how(*written);

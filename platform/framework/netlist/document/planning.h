@@ -41,25 +41,25 @@ public:
     planning() { result.problems = std::make_unique<diagnostics>(); }
 
     /// Reports an error once, even if its file is instantiated several times.
-    void report(const config::node& where, mistake code, std::string message,
+    void report(const config::node& node, mistake code, std::string message,
                 std::string suggestion = "");
-    void report(const config::node& where, const config::refusal& why) {
-        report(where, why.code, why.message, why.suggestion);
+    void report(const config::node& node, const config::refusal& why) {
+        report(node, why.code, why.message, why.suggestion);
     }
     /// Calls `suggestion` only if the error is kept: to find the nearest of many names takes time.
-    void report(const config::node& where, mistake code, std::string message,
+    void report(const config::node& node, mistake code, std::string message,
                 std::invocable auto suggestion) {
-        report(where, code, std::move(message), keeps_reports() ? suggestion() : std::string());
+        report(node, code, std::move(message), keeps_reports() ? suggestion() : std::string());
     }
     /// Whether report() may have an effect.
     bool keeps_reports() const { return !quiet && !result.problems->is_full(); }
     /// Number of calls of report().
     std::size_t mistakes() const { return mistakes_; }
-    void too_many(const config::node& where, std::string_view noun, std::uint64_t most);
+    void too_many(const config::node& node, std::string_view noun, std::uint64_t most);
     /// Counts the values of an assembly's parameters; reports too many.
-    bool has_room(const config::node& where, std::size_t values);
+    bool has_room(const config::node& node, std::size_t values);
     /// Whether the nesting of files (`levels`) is too deep; reports it if so.
-    bool is_too_deep(std::size_t levels, const config::node& where);
+    bool is_too_deep(std::size_t levels, const config::node& node);
 
     /// Scalars with each ${...} replaced; nullopt after an error, which is reported.
     std::optional<std::string> text(const config::node& value, const variables& known);
@@ -84,7 +84,7 @@ public:
 private:
     template <class T>
     std::optional<std::uint64_t> parse(const config::node& value, const variables& known,
-                                       config::parsed<T> (*how)(std::string_view));
+                                       config::parsed<T> (*parser)(std::string_view));
 
     std::unordered_set<std::string> reported_;
     std::size_t mistakes_ = 0;
@@ -107,7 +107,7 @@ struct scope {
 template <class Named>
 std::vector<std::string> names_of(const std::vector<Named>& list) {
     std::vector<std::string> names;
-    for (const auto& one : list) names.push_back(one.name);
+    for (const auto& item : list) names.push_back(item.name);
     return names;
 }
 

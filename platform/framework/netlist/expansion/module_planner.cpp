@@ -115,7 +115,7 @@ variables module_planner::board_values(const assembly& board) {
         if (given[p])
             refuse(why.code, why.message, why.suggestion);
         else
-            all_.report(board.parameters[p].where, why);
+            all_.report(board.parameters[p].node, why);
     });
     return values;
 }
@@ -144,7 +144,7 @@ void module_planner::expand(scope& here) {
 std::optional<module_planner::declaration> module_planner::read(const scope& here, const entry& e) {
     declaration out;
     out.name = e.key_node.name();
-    out.where = e.key_node;
+    out.node = e.key_node;
     if (!e.value.is_map()) {
         all_.report(e.value, mistake::wrong_shape, "a module is a mapping with a 'type'");
         return std::nullopt;
@@ -174,7 +174,7 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
     if (const auto inherit = e.value.find("inherit"); inherit && !read_inherit(here, inherit, out))
         return std::nullopt;
     out.first_each = out.settings.size();
-    for (const auto& one : out.each) out.settings.push_back({one.first, std::nullopt});
+    for (const auto& series : out.each) out.settings.push_back({series.first, std::nullopt});
     return out;
 }
 
@@ -228,9 +228,10 @@ bool module_planner::read_inherit(const scope& here, const config::node& inherit
         const std::string& name = variable.first;
         if (!takes(name)) continue;
         found = true;
-        const bool given =
-            find_key(out.settings, name) != out.settings.end() ||
-            std::ranges::any_of(out.each, [&](const auto& one) { return one.first.key == name; });
+        const bool given = find_key(out.settings, name) != out.settings.end() ||
+                           std::ranges::any_of(out.each, [&](const auto& setting) {
+                               return setting.first.key == name;
+                           });
         if (!given) out.settings.push_back({{name, inherit, inherit}, variable.second});
     }
     if (!found)
@@ -256,11 +257,11 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     return out.built_as != nullptr;
 }
 
-bool module_planner::is_cycle(const assembly* next, const config::node& where) {
+bool module_planner::is_cycle(const assembly* next, const config::node& node) {
     if (std::find(inside_.begin(), inside_.end(), next) == inside_.end()) return false;
     std::vector<std::string> chain;
     for (const auto* file : inside_) chain.push_back(file->document->name());
-    all_.report(where, mistake::include_cycle, "this assembly contains itself",
+    all_.report(node, mistake::include_cycle, "this assembly contains itself",
                 fmt::format("{} -> {}", fmt::join(chain, " -> "), next->document->name()));
     return true;
 }
@@ -269,7 +270,7 @@ bool module_planner::is_cycle(const assembly* next, const config::node& where) {
 
 bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
     if (plan_.modules.size() >= planning::max_modules || all_.full) {
-        all_.too_many(declared.where, "modules", planning::max_modules);
+        all_.too_many(declared.node, "modules", planning::max_modules);
         return false;
     }
     const auto index = static_cast<std::uint32_t>(plan_.modules.size());
@@ -280,11 +281,11 @@ bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
     made.type = declared.type;
     made.built_as = declared.built_as;
     made.parent = here.container;
-    made.where = declared.where;
+    made.node = declared.node;
     if (const auto [twin, fresh] = here.modules.try_emplace(made.name, index); !fresh) {
-        all_.report(declared.where, mistake::module_twice,
+        all_.report(declared.node, mistake::module_twice,
                     fmt::format("two modules '{}'", made.name),
-                    "first at " + place_text(plan_.modules[twin->second].where));
+                    "first at " + place_text(plan_.modules[twin->second].node));
         return true;
     }
     std::optional<counter> number;
@@ -297,7 +298,7 @@ bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
         plan_.modules.push_back(std::move(made));
         return true;
     }
-    if (!all_.has_room(declared.where, declared.assembled->parameters.size())) return false;
+    if (!all_.has_room(declared.node, declared.assembled->parameters.size())) return false;
     scope inner{declared.assembled, {}, index, {}, {}};
     fill(declared, known, inner.values);
     number.reset();
@@ -314,11 +315,11 @@ bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
 bool module_planner::set_each(declaration& declared, std::uint64_t i, const variables& known) {
     for (std::size_t n = 0; n < declared.each.size(); ++n) {
         const series& values = declared.each[n].second;
-        setting& one = declared.settings[declared.first_each + n];
-        one.value = values.is_list() ? values.items[i] : values.value;
+        setting& instance_setting = declared.settings[declared.first_each + n];
+        instance_setting.value = values.is_list() ? values.items[i] : values.value;
         if (values.is_list()) continue;
-        one.written_out = all_.nth_text(values, i, known);
-        if (!one.written_out) return false;
+        instance_setting.written_out = all_.nth_text(values, i, known);
+        if (!instance_setting.written_out) return false;
     }
     return true;
 }
@@ -342,12 +343,12 @@ void module_planner::configure(const declaration& declared, const variables& kno
     }
     for (const auto& p : type.parameters)
         if (p.required && find_key(declared.settings, p.name) == declared.settings.end())
-            all_.report(declared.where, mistake::missing_parameter,
+            all_.report(declared.node, mistake::missing_parameter,
                         fmt::format("{} needs '{}'", type.name, p.name),
                         fmt::format("{}: {}", p.type, p.doc));
     if (!type.check || all_.mistakes() != before) return;
     if (const auto why = type.check(module.config))
-        all_.report(declared.where, mistake::refused_by_model,
+        all_.report(declared.node, mistake::refused_by_model,
                     fmt::format("{}: {}", type.name, *why));
 }
 
@@ -370,8 +371,9 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
         if (!text) return;
         texts.push_back(std::move(*text));
     }
-    p.assign(config, texts,
-             [&](std::size_t at, const config::refusal& why) { all_.report(items[at], why); });
+    p.assign(config, texts, [&](std::size_t index, const config::refusal& why) {
+        all_.report(items[index], why);
+    });
 }
 
 /// Sets the values of an assembly's parameters for this instance.
@@ -379,8 +381,8 @@ void module_planner::fill(const declaration& declaration, const variables& known
                           variables& inner) {
     const auto& declared = declaration.assembled->parameters;
     std::vector<bool> given(declared.size());
-    std::vector<config::node> where;
-    for (const auto& p : declared) where.push_back(p.where);
+    std::vector<config::node> nodes;
+    for (const auto& p : declared) nodes.push_back(p.node);
     for (const auto& p : declared) inner.emplace_back(p.name, p.value);
     for (const auto& s : declaration.settings) {
         const auto found = std::find_if(declared.begin(), declared.end(),
@@ -397,10 +399,10 @@ void module_planner::fill(const declaration& declaration, const variables& known
         const auto index = static_cast<std::size_t>(found - declared.begin());
         inner[index].second = *text;
         given[index] = true;
-        where[index] = s.value;
+        nodes[index] = s.value;
     }
     apply_presets(*declaration.assembled, inner, std::move(given),
-                  [&](std::size_t p, const config::refusal& why) { all_.report(where[p], why); });
+                  [&](std::size_t p, const config::refusal& why) { all_.report(nodes[p], why); });
 }
 
 }  // namespace trn

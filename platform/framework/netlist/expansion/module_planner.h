@@ -37,7 +37,7 @@ private:
     /// One `modules:` entry, parsed before its repetition.
     struct declaration {
         std::string name, type;
-        config::node where;             ///< its key
+        config::node node;              ///< its key
         std::vector<setting> settings;  ///< those of `each` are the last, for one instance
         std::vector<std::pair<entry, series>> each;
         std::size_t first_each = 0;  ///< index in `settings`
@@ -54,7 +54,7 @@ private:
     bool read_each(const config::node& each, declaration& out);
     bool read_inherit(const scope& here, const config::node& inherit, declaration& out);
     bool find_type(const scope& here, const config::node& type, declaration& out);
-    bool is_cycle(const assembly* next, const config::node& where);
+    bool is_cycle(const assembly* next, const config::node& node);
 
     bool add(scope& here, declaration& declared, std::uint64_t i);
     bool set_each(declaration& declared, std::uint64_t i, const variables& known);

@@ -49,8 +49,8 @@ std::uint64_t digest_of(const plan& board) {
         for (const auto& p : m.built_as->parameters) all.add(p.name), all.add(p.show(m.config));
     }
     for (const auto& b : board.bindings) {
-        all.add(board, b.from);
-        all.add(board, b.to);
+        all.add(board, b.source);
+        all.add(board, b.target);
         if (!b.window) continue;
         all.add(b.window->base);
         all.add(b.window->size);

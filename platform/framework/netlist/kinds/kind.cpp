@@ -105,13 +105,13 @@ port port::with_lanes(std::uint64_t number) && {
 }
 
 void kind::find_ways() {
-    for (std::size_t out = 0; out < ports.size(); ++out) {
-        if (ports[out].role != port_role::initiator) continue;
-        for (std::size_t in = 0; in < ports.size(); ++in) {
-            if (ports[in].role != port_role::target) continue;
-            if (ports[out].ranged) ports[in].is_decoded = true;
-            if (ports[out].ranged || ports[in].leads_to == ports[out].name)
-                ports[out].forwards_from = in;
+    for (std::size_t initiator = 0; initiator < ports.size(); ++initiator) {
+        if (ports[initiator].role != port_role::initiator) continue;
+        for (std::size_t target = 0; target < ports.size(); ++target) {
+            if (ports[target].role != port_role::target) continue;
+            if (ports[initiator].ranged) ports[target].is_decoded = true;
+            if (ports[initiator].ranged || ports[target].leads_to == ports[initiator].name)
+                ports[initiator].forwards_from = target;
         }
     }
 }

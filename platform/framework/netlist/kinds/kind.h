@@ -28,7 +28,7 @@ struct parameter {
     /// Conversions of a type of fields. Parameters refer to these instead of having code of their
     /// own.
     struct conversion {
-        void (*assign)(void* field, const parameter& as, std::span<const std::string> texts,
+        void (*assign)(void* field, const parameter& declared, std::span<const std::string> texts,
                        const on_refusal&);
         std::string (*show)(const void* field, unit dimension);
         bool list;  ///< accepts any number of texts; otherwise exactly one
@@ -104,31 +104,31 @@ struct port {
     port with_ranges() &&;
     port passing_on() &&;
     port leading_to(std::string initiator) &&;
-    /// Like leading_to(); `from`, a member pointer, is added to addresses.
+    /// Like leading_to(); `shift_field`, a member pointer, is added to addresses.
     template <class F>
-    port leading_to(std::string initiator, F from) &&;
+    port leading_to(std::string initiator, F shift_field) &&;
     template <class F>
-    port reaching(F from) &&;
+    port reaching(F getter) &&;
     port of_size(std::uint64_t bytes) &&;
     port of_lines(std::uint64_t lines) &&;
     port times(std::uint64_t elements) &&;
     port with_lanes(std::uint64_t number) &&;
     /// Size computed from the kind's configuration: a member pointer or a function.
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F getter) &&;
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port of_lines(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port of_lines(F getter) &&;
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port times(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port times(F getter) &&;
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port with_lanes(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port with_lanes(F getter) &&;
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port in_links(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port in_links(F getter) &&;
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F getter) &&;
     /// Each link must fit into one block.
     template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F getter) &&;
 };
 
 /// A counter that modules of a kind publish (publishes_statistics). Upper-case letters stand for a

@@ -104,32 +104,33 @@ std::optional<config::refusal> take(const config::parsed<T>& value, auto&& store
 
 /// Why `value`, written as `text`, is not valid for the parameter.
 template <class Limits, class T>
-std::optional<config::refusal> check(const parameter& as, std::string_view text, T value) {
-    if (std::get<Limits>(as.bounds).contain(value)) return std::nullopt;
-    return config::refusal{
-        mistake::out_of_range,
-        fmt::format("{} is {}; here it is {}", as.name, to_string(as.bounds, as.dimension), text),
-        ""};
+std::optional<config::refusal> check(const parameter& declared, std::string_view text, T value) {
+    if (std::get<Limits>(declared.bounds).contain(value)) return std::nullopt;
+    return config::refusal{mistake::out_of_range,
+                           fmt::format("{} is {}; here it is {}", declared.name,
+                                       to_string(declared.bounds, declared.dimension), text),
+                           ""};
 }
 
 template <std::unsigned_integral T>
-std::optional<config::refusal> read_integer(std::string_view text, const parameter& as, T& field) {
+std::optional<config::refusal> read_integer(std::string_view text, const parameter& declared,
+                                            T& field) {
     const auto store = [&](std::uint64_t value) {
         field = static_cast<T>(value);  // fits: the limits of a row do
-        return check<number_limits>(as, text, value);
+        return check<number_limits>(declared, text, value);
     };
-    const auto with = [&](const auto& parsed, auto member) {
+    const auto read = [&](const auto& parsed, auto member) {
         return take(parsed, [&](const auto& value) { return store(value.*member); });
     };
-    switch (as.dimension) {
+    switch (declared.dimension) {
     case unit::bytes:
-        return with(config::parse_bytes(text), &bytes::value);
+        return read(config::parse_bytes(text), &bytes::value);
     case unit::bytes_per_second:
-        return with(config::parse_data_rate(text), &data_rate::bytes_per_second);
+        return read(config::parse_data_rate(text), &data_rate::bytes_per_second);
     case unit::transfers_per_second:
-        return with(config::parse_lane_rate(text), &lane_rate::transfers_per_second);
+        return read(config::parse_lane_rate(text), &lane_rate::transfers_per_second);
     case unit::hertz:
-        return with(config::parse_frequency(text), &hertz::value);
+        return read(config::parse_frequency(text), &hertz::value);
     case unit::none:
     case unit::address:
     case unit::time:
@@ -155,7 +156,7 @@ inline std::uint64_t to_picoseconds(const sc_core::sc_time& time) {
 /// Conversions of one type of field, and its name.
 template <class T>
 struct field_type {
-    static std::optional<config::refusal> read(std::string_view text, const parameter& as,
+    static std::optional<config::refusal> read(std::string_view text, const parameter& declared,
                                                T& field) {
         if constexpr (std::same_as<T, bool>) {
             if (text == "true" || text == "false") {
@@ -170,12 +171,12 @@ struct field_type {
         } else if constexpr (std::same_as<T, double>) {
             return take(config::parse_real(text), [&](double value) {
                 field = value;
-                return check<real_limits>(as, text, value);
+                return check<real_limits>(declared, text, value);
             });
         } else if constexpr (std::same_as<T, sc_core::sc_time>) {
             return take(config::parse_time(text), [&](picoseconds value) {
                 field = to_sc_time(value);
-                return check<number_limits>(as, text, value.value);
+                return check<number_limits>(declared, text, value.value);
             });
         } else if constexpr (std::is_enum_v<T>) {
             std::vector<std::string_view> names;
@@ -190,7 +191,7 @@ struct field_type {
                                    suggest(text, names)};
         } else {
             static_assert(std::unsigned_integral<T>, "a type that cannot be a parameter");
-            return read_integer(text, as, field);
+            return read_integer(text, declared, field);
         }
     }
 
@@ -227,19 +228,19 @@ struct field_type {
 
 template <class T>
 struct field_type<std::vector<T>> {
-    static void assign(std::vector<T>& list, const parameter& as,
+    static void assign(std::vector<T>& list, const parameter& declared,
                        std::span<const std::string> texts, const parameter::on_refusal& refuse) {
         list.assign(texts.size(), T{});
         for (std::size_t i = 0; i < texts.size(); ++i) {
             T read{};
-            if (const auto why = field_type<T>::read(texts[i], as, read)) refuse(i, *why);
+            if (const auto why = field_type<T>::read(texts[i], declared, read)) refuse(i, *why);
             list[i] = read;
         }
     }
 
     static std::string show(const std::vector<T>& list, unit dimension) {
         std::vector<std::string> shown;
-        for (const T& one : list) shown.push_back(field_type<T>::show(one, dimension));
+        for (const T& item : list) shown.push_back(field_type<T>::show(item, dimension));
         return fmt::format("[{}]", fmt::join(shown, ", "));
     }
 
@@ -249,12 +250,12 @@ struct field_type<std::vector<T>> {
 };
 
 template <class T>
-void assign(void* field, const parameter& as, std::span<const std::string> texts,
+void assign(void* field, const parameter& declared, std::span<const std::string> texts,
             const parameter::on_refusal& refuse) {
     auto& target = *static_cast<T*>(field);
     if constexpr (is_list<T>)
-        field_type<T>::assign(target, as, texts, refuse);
-    else if (const auto why = field_type<T>::read(texts[0], as, target))
+        field_type<T>::assign(target, declared, texts, refuse);
+    else if (const auto why = field_type<T>::read(texts[0], declared, target))
         refuse(0, *why);
 }
 
@@ -351,50 +352,50 @@ port interface_port(port_role role, std::string name, std::string doc) {
 }  // namespace kind_detail
 
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_size(F from) && {
-    size = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_size(F getter) && {
+    size = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_lines(F from) && {
-    lines = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_lines(F getter) && {
+    lines = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::times(F from) && {
-    count = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::times(F getter) && {
+    count = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::with_lanes(F from) && {
-    lanes = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::with_lanes(F getter) && {
+    lanes = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_links(F from) && {
-    links = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_links(F getter) && {
+    links = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::within_lanes(F from) && {
-    room = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::within_lanes(F getter) && {
+    room = kind_detail::erase(getter);
     return std::move(*this);
 }
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_blocks_of(F from) && {
-    block = kind_detail::erase(from);
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_blocks_of(F getter) && {
+    block = kind_detail::erase(getter);
     return std::move(*this);
 }
 
 template <class F>
-port port::leading_to(std::string initiator, F from) && {
+port port::leading_to(std::string initiator, F shift_field) && {
     leads_to = std::move(initiator);
-    shift = kind_detail::erase(from);
+    shift = kind_detail::erase(shift_field);
     return std::move(*this);
 }
 template <class F>
-port port::reaching(F from) && {
-    reach = kind_detail::erase(from);
+port port::reaching(F getter) && {
+    reach = kind_detail::erase(getter);
     return std::move(*this);
 }
 

@@ -73,9 +73,9 @@ private:
 address_maps::address_maps(const plan& board) : board_(board) {
     for (const auto& b : board.bindings)
         if (b.window)
-            windows_[b.from.module].push_back(&b);
+            windows_[b.source.module].push_back(&b);
         else
-            leads_to_.emplace(port_of{b.from.module, b.from.port}, b.to);
+            leads_to_.emplace(port_of{b.source.module, b.source.port}, b.target);
 }
 
 std::vector<std::uint32_t> address_maps::routers() const {
@@ -88,7 +88,7 @@ std::vector<std::uint32_t> address_maps::routers() const {
 std::vector<map_row> address_maps::own(std::uint32_t router) const {
     std::vector<map_row> rows;
     if (const auto found = windows_.find(router); found != windows_.end())
-        for (const auto* b : found->second) rows.push_back({*b->window, b->to, {b->where}});
+        for (const auto* b : found->second) rows.push_back({*b->window, b->target, {b->node}});
     std::sort(rows.begin(), rows.end(),
               [](const map_row& a, const map_row& b) { return a.window.base < b.window.base; });
     return rows;

@@ -26,8 +26,8 @@ std::optional<config::refusal> unknown_modules(const plan& board, std::string_vi
                            suggest(pattern.substr(outer.empty() ? 0 : dot + 1), names)};
 }
 
-std::string place_text(const config::node& where) {
-    return fmt::format("{}:{}", where.file(), where.where().line);
+std::string place_text(const config::node& node) {
+    return fmt::format("{}:{}", node.file(), node.place().line);
 }
 
 std::uint32_t plan::index_of(std::string_view path) const {

@@ -30,7 +30,7 @@ struct plan {
         std::vector<std::pair<std::string, std::string>> parameters;  ///< of an assembly
         std::uint32_t parent = none;
         std::uint32_t end = 0;  ///< modules (this + 1) .. end - 1 are inside this one
-        config::node where;
+        config::node node;
     };
     struct endpoint {
         std::uint32_t module = none;
@@ -48,12 +48,12 @@ struct plan {
         std::uint64_t target_base = 0;  ///< address at the target that corresponds to `base`
     };
     struct binding {
-        endpoint from;
-        endpoint to;
-        std::optional<range> window;    ///< when `from` is a router's initiator
+        endpoint source;
+        endpoint target;
+        std::optional<range> window;    ///< when `source` is a router's initiator
         std::uint32_t router_port = 0;  ///< binding of that socket that has the window
         bool repeated = false;          ///< already bound: only the window is new
-        config::node where;
+        config::node node;
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
@@ -81,7 +81,7 @@ struct plan {
     /// One of them; "" if the module has no parameter of this name.
     std::string parameter_of(const module& m, std::string_view name) const;
 
-    // Owners of the nodes in `where`.
+    // Owners of the nodes of modules and bindings.
     std::unique_ptr<diagnostics> problems;
     std::vector<std::shared_ptr<config::document>> documents;
     std::unordered_map<std::string_view, std::uint32_t> by_path;
@@ -91,6 +91,6 @@ struct plan {
 std::optional<config::refusal> unknown_modules(const plan& board, std::string_view pattern);
 
 /// "file:line" of a node.
-std::string place_text(const config::node& where);
+std::string place_text(const config::node& node);
 
 }  // namespace trn

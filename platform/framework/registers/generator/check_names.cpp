@@ -11,16 +11,16 @@
 namespace trn::registers {
 
 void check_names(const config::document& document, const block_spec& block) {
-    const auto place = [](const config::place& p) { return std::tuple(p.line, p.column); };
+    const auto position = [](const config::place& p) { return std::tuple(p.line, p.column); };
     std::set<std::tuple<int, int>> reported;
     for (auto names : {emit_c(block).names, emit_cpp(block).names}) {
-        std::ranges::stable_sort(names, {}, [&](const auto& n) { return place(n.where); });
+        std::ranges::stable_sort(names, {}, [&](const auto& n) { return position(n.place); });
         std::map<std::string, int> lines;
-        for (const auto& [name, where] : names) {
-            const auto [first, fresh] = lines.emplace(name, where.line);
-            if (!fresh && reported.insert(place(where)).second)
+        for (const auto& [name, place] : names) {
+            const auto [first, fresh] = lines.emplace(name, place.line);
+            if (!fresh && reported.insert(position(place)).second)
                 document.root().report_at(
-                    where, mistake::duplicate_name,
+                    place, mistake::duplicate_name,
                     fmt::format("'{}' is defined twice in the generated header", name),
                     fmt::format("first by line {}", first->second));
         }

@@ -13,7 +13,7 @@ namespace trn::registers {
 /// A name in a generated header, and the place in the description that defines it.
 struct generated_name {
     std::string name;
-    config::place where;
+    config::place place;
 };
 
 struct header {

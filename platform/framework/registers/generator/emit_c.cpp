@@ -10,9 +10,9 @@ namespace trn::registers {
 
 namespace {
 
-void define(header& out, const config::place& where, const std::string& name,
+void define(header& out, const config::place& place, const std::string& name,
             std::string_view rest) {
-    out.names.push_back({name, where});
+    out.names.push_back({name, place});
     out.text += fmt::format("#define {}{}\n", name, rest);
 }
 
@@ -24,7 +24,7 @@ void emit_c_register(header& out, const std::string& prefix, const register_spec
     const std::string name = prefix + r.name;
     if (!r.desc.empty()) out.text += fmt::format("/* {} */\n", comment(r.desc));
     if (r.dims.empty()) {
-        define(out, r.where, name + "_OFFSET", hex(r.offset));
+        define(out, r.place, name + "_OFFSET", hex(r.offset));
     } else {
         static constexpr std::string_view letters[] = {"i", "j", "k"};
         std::string parameters, sum;
@@ -32,24 +32,24 @@ void emit_c_register(header& out, const std::string& prefix, const register_spec
             parameters += fmt::format("{}{}", d == 0 ? "" : ", ", letters[d]);
             sum += fmt::format(" + ({}) * {:#x}", letters[d], r.dims[d].stride);
             const auto suffix = r.dims.size() == 1 ? std::string() : std::to_string(d);
-            define(out, r.where, name + "_COUNT" + suffix, fmt::format(" {}", r.dims[d].count));
-            define(out, r.where, name + "_STRIDE" + suffix, hex(r.dims[d].stride));
+            define(out, r.place, name + "_COUNT" + suffix, fmt::format(" {}", r.dims[d].count));
+            define(out, r.place, name + "_STRIDE" + suffix, hex(r.dims[d].stride));
         }
-        define(out, r.where, name + "_OFFSET",
+        define(out, r.place, name + "_OFFSET",
                fmt::format("({}) ({:#x}{})", parameters, r.offset, sum));
     }
-    define(out, r.where, name + "_RESET", hex(r.reset));
+    define(out, r.place, name + "_RESET", hex(r.reset));
 }
 
 void emit_c_field(header& out, const std::string& name, const field_spec& f,
                   std::string_view type) {
-    define(out, f.where, name + "_SHIFT", fmt::format(" {}", f.lsb));
-    define(out, f.where, name + "_MASK", hex(f.mask()));
-    define(out, f.where, name + "_GET",
+    define(out, f.place, name + "_SHIFT", fmt::format(" {}", f.lsb));
+    define(out, f.place, name + "_MASK", hex(f.mask()));
+    define(out, f.place, name + "_GET",
            fmt::format("(value) (({1}(value) & {0}_MASK) >> {0}_SHIFT)", name, type));
-    define(out, f.where, name + "_SET",
+    define(out, f.place, name + "_SET",
            fmt::format("(field) (({1}(field) << {0}_SHIFT) & {0}_MASK)", name, type));
-    for (const auto& v : f.values) define(out, v.where, name + "_" + v.name, hex(v.value));
+    for (const auto& v : f.values) define(out, v.place, name + "_" + v.name, hex(v.value));
 }
 
 }  // namespace
@@ -63,14 +63,14 @@ header emit_c(const block_spec& block) {
         "/* Generated from {}.regs.yaml. Source of the facts: {} */\n"
         "#ifndef {}REGS_H\n",
         block.block, comment(block.source), prefix);
-    define(out, block.where, prefix + "REGS_H", "");
+    define(out, block.place, prefix + "REGS_H", "");
     out.text +=
         "\n#ifndef TRN_U32\n#ifdef __ASSEMBLER__\n#define TRN_U32(x) (x)\n#define TRN_U64(x) "
         "(x)\n#else\n"
         "#include <stdint.h>\n#define TRN_U32(x) ((uint32_t)(x))\n#define TRN_U64(x) "
         "((uint64_t)(x))\n"
         "#endif\n#endif\n\n";
-    define(out, block.where, prefix + "SIZE", hex(block.size));
+    define(out, block.place, prefix + "SIZE", hex(block.size));
     for (const auto& r : block.registers) {
         out.text += "\n";
         emit_c_register(out, prefix, r);

@@ -88,12 +88,12 @@ void emit_field_constants(header& out, const register_spec& r, std::size_t row) 
     out.text += fmt::format("namespace {} {{\n", space);
     for (const auto& f : r.fields) {
         const auto name = cpp_name(f.name);
-        out.names.push_back({space + "::" + name, f.where});
+        out.names.push_back({space + "::" + name, f.place});
         out.text += fmt::format("inline constexpr trn::register_field {}{{{}, {}, {}}};{}\n", name,
                                 row, f.lsb, f.width, trailing(f.desc));
         for (const auto& v : f.values) {
             const auto constant = cpp_name(f.name + "_" + v.name);
-            out.names.push_back({space + "::" + constant, v.where});
+            out.names.push_back({space + "::" + constant, v.place});
             out.text +=
                 fmt::format("inline constexpr std::uint64_t {} = {:#x};\n", constant, v.value);
         }
@@ -116,7 +116,7 @@ header emit_cpp(const block_spec& block) {
     out += "enum class reg : std::uint16_t {\n";
     for (const auto& r : block.registers) {
         const auto name = cpp_name(r.name);
-        result.names.push_back({"reg::" + name, r.where});
+        result.names.push_back({"reg::" + name, r.place});
         out += fmt::format("    {},{}\n", name, trailing(r.desc));
     }
     out += "};\n\n";

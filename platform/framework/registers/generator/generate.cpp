@@ -93,14 +93,14 @@ class c_names {
 public:
     /// Refuses a name that the header of an earlier block defines.
     void add(const std::string& input, const registers::block_spec& block) {
-        for (const auto& [name, where] : registers::emit_c(block).names) {
+        for (const auto& [name, place] : registers::emit_c(block).names) {
             const auto [first, fresh] = inputs_.emplace(name, input);
             if (!fresh && first->second != input)
                 throw config_error(
                     {.code = mistake::duplicate_name,
                      .file = input,
-                     .line = where.line,
-                     .column = where.column,
+                     .line = place.line,
+                     .column = place.column,
                      .message = fmt::format("'{}' is defined twice in the generated headers", name),
                      .source_line = {},
                      .suggestion = fmt::format("first by {}", first->second)});

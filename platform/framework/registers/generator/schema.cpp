@@ -97,7 +97,7 @@ public:
                     "fidelity", "registers"},
                    "a register description");
         out_.block = root_.at("block").name();
-        out_.where = root_.find("block").where();
+        out_.place = root_.find("block").place();
         out_.source = root_.require<std::string>("source");
         out_.desc = root_.get<std::string>("desc", "");
         check_file_name();
@@ -200,7 +200,7 @@ private:
                  "a register");
         inherit(c, map);
         register_spec r;
-        r.where = map.find("name") ? map.find("name").where() : map.where();
+        r.place = map.find("name") ? map.find("name").place() : map.place();
         r.name = upper(c.prefix + map.at("name").name());
         if (const auto array = map.find("array"))
             read_array(array, c, true);
@@ -249,7 +249,7 @@ private:
             field_spec f;
             const auto name = map.at("name");
             f.name = upper(name.name());
-            f.where = name.where();
+            f.place = name.place();
             if (!f.name.empty() && !names.emplace(f.name, 0).second)
                 name.report(mistake::duplicate_name, fmt::format("a second field '{}'", f.name));
             if (!read_bits(map.at("bits"), f)) continue;
@@ -295,7 +295,7 @@ private:
     void read_values(const config::node& map, field_spec& f) {
         std::map<std::string, int> names;
         for (const auto& e : map.entries()) {
-            value_spec v{upper(e.key_node.name()), e.value.as<std::uint64_t>(), e.key_node.where()};
+            value_spec v{upper(e.key_node.name()), e.value.as<std::uint64_t>(), e.key_node.place()};
             if (f.width < 64 && v.value >> f.width != 0)
                 e.value.report(mistake::reset_too_wide,
                                fmt::format("{:#x} does not fit {} bits", v.value, f.width));
@@ -325,7 +325,7 @@ private:
             map.report(mistake::register_outside,
                        fmt::format("'{}' ends at {:#x}, the aperture at {:#x}", r.name,
                                    last + out_.width, out_.size));
-        if (!r.name.empty() && !names_.emplace(r.name, r.where.line).second)
+        if (!r.name.empty() && !names_.emplace(r.name, r.place.line).second)
             map.at("name").report(mistake::duplicate_name,
                                   fmt::format("a second register '{}'", r.name),
                                   fmt::format("first on line {}", names_[r.name]));
@@ -362,9 +362,9 @@ private:
     }
 
     void report_overlap(const register_spec& r, const register_spec& other, std::uint64_t offset) {
-        root_.report_at(r.where, mistake::register_overlap,
+        root_.report_at(r.place, mistake::register_overlap,
                         fmt::format("'{}' and '{}' are both at {:#x}", r.name, other.name, offset),
-                        fmt::format("'{}' is on line {}", other.name, other.where.line));
+                        fmt::format("'{}' is on line {}", other.name, other.place.line));
     }
 
     const config::node root_;

@@ -17,7 +17,7 @@ std::string_view to_string(access kind);
 struct value_spec {
     std::string name;
     std::uint64_t value = 0;
-    config::place where;
+    config::place place;
 };
 
 struct field_spec {
@@ -27,7 +27,7 @@ struct field_spec {
     registers::access access{};
     std::string desc;
     std::vector<value_spec> values;
-    config::place where;
+    config::place place;
 
     std::uint64_t mask() const {
         return register_field{0, std::uint8_t(lsb), std::uint8_t(width)}.mask();
@@ -45,7 +45,7 @@ struct register_spec {
     knowledge known_by{};
     trn::fidelity fidelity{};
     std::string contract_skip;
-    config::place where;
+    config::place place;
 
     std::uint32_t count() const;
     bit_access bits(unsigned width) const;
@@ -53,7 +53,7 @@ struct register_spec {
 
 struct block_spec {
     std::string block;
-    config::place where;  ///< of the block's name
+    config::place place;  ///< of the block's name
     std::string source;
     std::string desc;
     unsigned width = 4;      ///< bytes
