@@ -36,8 +36,8 @@ console_server::console_server(asio::io_context& io, console_log& log, std::stri
       module_(std::move(module)),
       listener_(listener::on_unix(
           io, path, [this](listener::stream socket) { welcome(std::move(socket)); })) {
-    log_.listen([this](std::string_view from, std::string_view text) {
-        if (from != module_) return;
+    log_.listen([this](std::string_view console_name, std::string_view text) {
+        if (console_name != module_) return;
         for (const auto& weak : clients_)
             if (const auto alive = weak.lock()) alive->send(text);
     });
@@ -52,10 +52,10 @@ void console_server::drop_clients() {
         if (const auto alive = weak.lock()) alive->close();
 }
 
-void console_server::hand_over(handover& to) {
+void console_server::hand_over(handover& handed_over) {
     for (const auto& weak : clients_)
         if (const auto alive = weak.lock(); alive && alive->open())
-            to.add(module_, {{"unsent", alive->unsent()}}, alive->socket());
+            handed_over.add(module_, {{"unsent", alive->unsent()}}, alive->socket());
 }
 
 void console_server::take_over(const nlohmann::json& state, int socket) {
@@ -75,8 +75,8 @@ void console_server::welcome(listener::stream socket) {
 
 /// Called at the limit of clients: disconnects one.
 void console_server::make_room() {
-    const auto silent =
-        std::ranges::find_if(clients_, [](const auto& one) { return !one.lock()->has_typed(); });
+    const auto silent = std::ranges::find_if(
+        clients_, [](const auto& client) { return !client.lock()->has_typed(); });
     const auto leaves = silent == clients_.end() ? clients_.begin() : silent;
     leaves->lock()->close();
     clients_.erase(leaves);

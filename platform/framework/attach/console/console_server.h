@@ -29,8 +29,8 @@ public:
     const std::string& address() const { return listener_->address(); }
     const std::string& module() const { return module_; }
 
-    /// Adds all clients to `to`, for another process that calls take_over() for each.
-    void hand_over(handover& to);
+    /// Adds all clients to `handed_over`, for another process that calls take_over() for each.
+    void hand_over(handover& handed_over);
     void take_over(const nlohmann::json& state, int socket);
     void drop_clients();
 

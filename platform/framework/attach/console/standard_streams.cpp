@@ -155,14 +155,14 @@ private:
 /// Replaces one stream of the C library.
 class standard_streams::replacement {
 public:
-    replacement(std::FILE*& variable, outlet& to) : variable_(variable), original_(variable) {
+    replacement(std::FILE*& variable, outlet& target) : variable_(variable), original_(variable) {
         std::fflush(original_);
         cookie_io_functions_t functions{};
         functions.write = [](void* outlet_of, const char* text, std::size_t size) {
             static_cast<outlet*>(outlet_of)->write({text, size});
             return static_cast<ssize_t>(size);
         };
-        stream_ = fopencookie(&to, "w", functions);
+        stream_ = fopencookie(&target, "w", functions);
         if (stream_ == nullptr)
             throw std::system_error(errno, std::generic_category(), "fopencookie");
         const int fd = fileno(original_);

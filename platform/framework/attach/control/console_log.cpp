@@ -15,11 +15,11 @@ console_log::console_log() {
     });
 }
 
-void console_log::take(const std::string& module, output& to, std::string_view text) {
-    to.printed += text.size();
-    to.tail += text;
+void console_log::take(const std::string& module, output& output, std::string_view text) {
+    output.printed += text.size();
+    output.tail += text;
     // Truncates at twice the limit, so that 64 KiB are not moved for each character.
-    if (to.tail.size() > 2 * kept) to.tail.erase(0, to.tail.size() - kept);
+    if (output.tail.size() > 2 * kept) output.tail.erase(0, output.tail.size() - kept);
     for (const auto& listener : listeners_) listener(module, text);
 }
 
@@ -38,12 +38,13 @@ std::function<bool()> console_log::printed(std::string_view module, std::string 
                                            std::uint64_t since) const {
     const auto* output = find(module);
     if (!output) return [] { return false; };
-    return [output, text = std::move(text), from = since]() mutable {
-        if (output->printed < from + text.size()) return false;
+    return [output, text = std::move(text), first = since]() mutable {
+        if (output->printed < first + text.size()) return false;
         const auto begins = output->printed - output->tail.size();  // stream position of tail[0]
-        const auto at = from > begins ? static_cast<std::size_t>(from - begins) : 0;
-        if (output->tail.find(text, at) != std::string::npos) return true;
-        from = std::max(from, output->printed - text.size() + 1);  // earlier text has been searched
+        const auto offset = first > begins ? static_cast<std::size_t>(first - begins) : 0;
+        if (output->tail.find(text, offset) != std::string::npos) return true;
+        first =
+            std::max(first, output->printed - text.size() + 1);  // earlier text has been searched
         return false;
     };
 }

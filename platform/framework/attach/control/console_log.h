@@ -25,7 +25,7 @@ public:
     console_log(const console_log&) = delete;
     console_log& operator=(const console_log&) = delete;
 
-    void listen(listener to) { listeners_.push_back(std::move(to)); }
+    void listen(listener added) { listeners_.push_back(std::move(added)); }
 
     struct output {
         console* device = nullptr;
@@ -53,7 +53,7 @@ public:
                                   std::uint64_t since) const;
 
 private:
-    void take(const std::string& module, output& to, std::string_view text);
+    void take(const std::string& module, output& output, std::string_view text);
 
     std::map<std::string, output, std::less<>> outputs_;
     std::vector<listener> listeners_;

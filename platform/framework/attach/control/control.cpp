@@ -113,7 +113,7 @@ bool control::subscribed(std::string_view topic) const {
 void control::publish(std::string_view topic, const json& params) {
     const auto found = subscribers_.find(topic);
     if (found == subscribers_.end()) return;
-    for (auto* to : found->second) to->notify(topic, params);
+    for (auto* subscriber : found->second) subscriber->notify(topic, params);
 }
 
 void control::add_list(std::string name, std::function<json()> list) {
@@ -122,7 +122,7 @@ void control::add_list(std::string name, std::function<json()> list) {
 
 // --- Sessions
 
-json control::hello(const parameters& p, caller& from) {
+json control::hello(const parameters& p, caller& client) {
     const auto expect = [&](std::string_view key, const std::string& ours) {
         const auto theirs = p.text(key, ours);
         if (theirs != ours)
@@ -139,8 +139,8 @@ json control::hello(const parameters& p, caller& from) {
     expect("board", about_.board);
     expect("digest", about_.digest);
     expect("endianness", "little");
-    from.name = printable(p.text("client", from.name).substr(0, 64));
-    from.greeted = true;
+    client.name = printable(p.text("client", client.name).substr(0, 64));
+    client.greeted = true;
     return {{"protocol", protocol},   {"version", about_.version},
             {"board", about_.board},  {"digest", about_.digest},
             {"endianness", "little"}, {"time_policy", loop_.settings().policy.text()}};
@@ -164,7 +164,7 @@ void control::add_session_methods() {
                    {"endianness", "\"little\""},
                    {"time_policy", "text"}},
                   {{code::refused, "the sides differ, or the token is wrong"}}},
-                 [this](const auto& p, auto& from) { return hello(p, from); });
+                 [this](const auto& p, auto& client) { return hello(p, client); });
     methods_.add(
         {"methods",
          "Lists every method, as the table on this page has it.",
@@ -181,18 +181,18 @@ void control::add_session_methods() {
          "Sends notifications named after the topic from now on.",
          {{"topics", "list of \"uart\", \"log\", \"state\"", "an empty list ends them", required}},
          {{"topics", "list", "as given"}}},
-        [this](const auto& p, auto& from) {
+        [this](const auto& p, auto& client) {
             const auto& topics = p.value("topics");
             constexpr std::array known{"uart", "log", "state"};
             if (!topics.is_array()) p.wrong("topics", "an array");
             for (const auto& t : topics)
                 if (!t.is_string() || std::ranges::find(known, t) == known.end())
                     p.wrong("topics", "an array of any of uart, log, state");
-            subscribe(from, topics);
+            subscribe(client, topics);
             return json{{"topics", topics}};
         });
-    methods_.add({"quit", "Ends the platform."}, [this](const auto&, auto& from) {
-        loop_.quit(from.name + " said quit");
+    methods_.add({"quit", "Ends the platform."}, [this](const auto&, auto& client) {
+        loop_.quit(client.name + " said quit");
         return json::object();
     });
 }
@@ -233,7 +233,7 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& de
     if (p.has("memory")) {
         const parameters m("memory", p.value("memory"));
         m.only({"space", "address", "width", "mask", "equals"});
-        auto& where = space(m);
+        auto& memory = space(m);
         const auto address = m.number("address");
         const auto width = m.number("width", 4);
         if (width > 8 || !std::has_single_bit(width)) m.wrong("width", "1, 2, 4 or 8");
@@ -242,18 +242,18 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& de
         if (width < 8 && (equals & mask) >> (8 * width) != 0)
             m.wrong("equals", "small enough for its width");
         description = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
-        return [&where, address, width, mask, equals] {
+        return [&memory, address, width, mask, equals] {
             std::uint64_t value = 0;  // little endian, like every supported host
             const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(width);
-            return where.peek(address, bytes) == width && (value & mask) == (equals & mask);
+            return memory.peek(address, bytes) == width && (value & mask) == (equals & mask);
         };
     }
     return {};
 }
 
-run_loop::goal control::goal_of(const parameters& p, const caller& from) {
-    run_loop::goal g{from.name, "simulated time"};
-    g.attachment = from.attachment;
+run_loop::goal control::goal_of(const parameters& p, const caller& client) {
+    run_loop::goal g{client.name, "simulated time"};
+    g.attachment = client.attachment;
     if (const auto span = p.time("for")) g.until = later(sc_core::sc_time_stamp(), *span);
     if (const auto end = p.time("until")) g.until = g.until ? std::min(*g.until, *end) : *end;
     g.condition = condition_of(p, g.condition_text);
@@ -263,19 +263,19 @@ run_loop::goal control::goal_of(const parameters& p, const caller& from) {
     return g;
 }
 
-void control::wait(const parameters& p, caller& from, const rpc::answer& done, bool then_pause) {
-    auto goal = goal_of(p, from);
+void control::wait(const parameters& p, caller& client, const rpc::answer& done, bool then_pause) {
+    auto goal = goal_of(p, client);
     goal.ends_on_pause = then_pause;
-    if (!from.can_wait) throw rpc::error(code::refused, "a wait is not possible here");
-    auto& waits = waits_[&from];
+    if (!client.can_wait) throw rpc::error(code::refused, "a wait is not possible here");
+    auto& waits = waits_[&client];
     if (waits.size() >= waits_per_caller)
         throw rpc::error(code::refused,
                          fmt::format("more than {} waits at once", waits_per_caller));
     if (then_pause) loop_.resume();
     const auto id = std::make_shared<run_loop::goal_id>();
     *id = loop_.wait_for(std::move(goal),
-                         [this, &from, done, id, then_pause](const stop_reason& reason) {
-                             if (const auto waits = waits_.find(&from); waits != waits_.end())
+                         [this, &client, done, id, then_pause](const stop_reason& reason) {
+                             if (const auto waits = waits_.find(&client); waits != waits_.end())
                                  waits->second.erase(*id);
                              if (then_pause && reason.cause != stop_reason::kind::restored)
                                  loop_.pause(reason.text);
@@ -319,10 +319,10 @@ void control::add_run_methods() {
                            "Resumes. With limits responds and pauses when the first limit is "
                            "reached, else responds at once.",
                            limits, resumed, waiting},
-                          [this](const auto& p, auto& from, const auto& done) {
-                              const auto goal = goal_of(p, from);
+                          [this](const auto& p, auto& client, const auto& done) {
+                              const auto goal = goal_of(p, client);
                               const bool limited = goal.until || goal.condition || goal.wall_limit;
-                              if (limited) return wait(p, from, done, true);
+                              if (limited) return wait(p, client, done, true);
                               loop_.resume();
                               done(status());
                           }});
@@ -330,17 +330,17 @@ void control::add_run_methods() {
         {{"wait",
           "Responds when the first of the limits is reached; does not change the run state.",
           limits, end, waiting},
-         [this](const auto& p, auto& from, const auto& done) { wait(p, from, done, false); }});
-    methods_.add({"pause", "Stops simulated time.", {}, state}, [this](const auto&, auto& from) {
-        loop_.pause(from.name + " paused");
+         [this](const auto& p, auto& client, const auto& done) { wait(p, client, done, false); }});
+    methods_.add({"pause", "Stops simulated time.", {}, state}, [this](const auto&, auto& client) {
+        loop_.pause(client.name + " paused");
         return status();
     });
     auto stepped = state;
     stepped.push_back({"moved", "true or false", "there was an event"});
     methods_.add(
         {"step", "Pauses, and executes all events of the next simulated time.", {}, stepped},
-        [this](const auto&, auto& from) {
-            loop_.pause(from.name + " steps");
+        [this](const auto&, auto& client) {
+            loop_.pause(client.name + " steps");
             const bool moved = loop_.step();
             auto result = status();
             result["moved"] = moved;
@@ -362,12 +362,12 @@ address_space& control::space(const parameters& p) {
 json control::peek(const parameters& p) {
     if (p.has("register") && registers_.peek) return registers_.peek(p);
     p.only({"space", "address", "size"});
-    auto& from = space(p);
+    auto& source = space(p);
     const auto address = p.number("address");
     const auto size = p.number("size", 4);
     if (size == 0 || size > largest_peek) p.wrong("size", "1 to 1048576 bytes");
     std::vector<std::byte> bytes(size);
-    const auto done = from.peek(address, bytes);
+    const auto done = source.peek(address, bytes);
     if (done != size)
         throw rpc::error(code::failed, fmt::format("no response from {} at {:#x}", p.text("space"),
                                                    address + done));
@@ -406,10 +406,10 @@ json control::write(const parameters& p,
                     std::size_t (address_space::*access)(std::uint64_t,
                                                          std::span<const std::byte>)) {
     p.only({"space", "address", "data", "value", "width"});
-    auto& to = space(p);
+    auto& target = space(p);
     const auto address = p.number("address");
     const auto bytes = bytes_of(p);
-    const auto done = (to.*access)(address, bytes);
+    const auto done = (target.*access)(address, bytes);
     for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
     if (done != bytes.size())
         throw rpc::error(
@@ -456,9 +456,9 @@ void control::add_memory_methods() {
     const field instance{"instance", "number", "of a block that a module has several times", "0"};
     const std::vector<failure> silent{{code::not_found, "no such space, module or register"},
                                       {code::failed, "nothing responds at the address"}};
-    const auto needed = [](field of) {
-        of.otherwise = required;
-        return of;
+    const auto needed = [](field parameter) {
+        parameter.otherwise = required;
+        return parameter;
     };
     methods_.add(
         {"peek",

@@ -44,7 +44,7 @@ public:
     struct register_methods {
         std::function<rpc::json(const rpc::parameters&)> peek, poke, deposit;
     };
-    void reach_registers(register_methods by) { registers_ = std::move(by); }
+    void reach_registers(register_methods methods) { registers_ = std::move(methods); }
 
     /// A call from inside the process, between two slices. Throws rpc::error. Refuses methods that
     /// wait (run and wait with a condition): use the run_loop instead.
@@ -74,11 +74,11 @@ private:
     void add_memory_methods();
     void add_module_methods();
 
-    rpc::json hello(const rpc::parameters& p, rpc::caller& from);
+    rpc::json hello(const rpc::parameters& p, rpc::caller& client);
     rpc::json status();
-    void wait(const rpc::parameters& p, rpc::caller& from, const rpc::answer& done,
+    void wait(const rpc::parameters& p, rpc::caller& client, const rpc::answer& done,
               bool then_pause);
-    run_loop::goal goal_of(const rpc::parameters& p, const rpc::caller& from);
+    run_loop::goal goal_of(const rpc::parameters& p, const rpc::caller& client);
     std::function<bool()> condition_of(const rpc::parameters& p, std::string& description);
     address_space& space(const rpc::parameters& p);
     rpc::json peek(const rpc::parameters& p);

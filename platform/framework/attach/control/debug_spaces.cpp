@@ -25,8 +25,8 @@ constexpr std::size_t burst = 64 * 1024;
 class debug_spaces::probe : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<probe, 64> out{"out"};
-    probe(sc_core::sc_module_name name, router& to) : sc_module(name), target_name(to.name()) {
-        out.bind(to.target);
+    probe(sc_core::sc_module_name name, router& bus) : sc_module(name), target_name(bus.name()) {
+        out.bind(bus.target);
     }
     const std::string target_name;
 };

@@ -69,12 +69,12 @@ json list_faults() {
     std::map<std::string, std::size_t> known;
     for_each_module<accepts_faults>([&](const auto& object, accepts_faults& module) {
         const auto faults = module.faults();
-        const auto [at, is_new] = known.try_emplace(key_of(object, faults), groups.size());
+        const auto [group, is_new] = known.try_emplace(key_of(object, faults), groups.size());
         if (is_new)
             groups.push_back({{"type", type_name(object)},
                               {"modules", json::array()},
                               {"faults", to_json(faults)}});
-        groups[at->second]["modules"].push_back(object.name());
+        groups[group->second]["modules"].push_back(object.name());
     });
     return groups;
 }

@@ -124,46 +124,45 @@ void method_table::add_waiting(method m) {
 
 std::string signature::parameter_names() const {
     std::vector<std::string> names;
-    for (const auto& one : takes)
-        names.push_back(one.otherwise == required ? std::string(one.name)
-                                                  : fmt::format("[{}]", one.name));
+    for (const auto& parameter : takes)
+        names.push_back(parameter.otherwise == required ? std::string(parameter.name)
+                                                        : fmt::format("[{}]", parameter.name));
     return fmt::format("{}", fmt::join(names, " "));
 }
 
-json to_json(const signature& of) {
+json to_json(const signature& method) {
     const auto list = [](const std::vector<field>& fields) {
         json all = json::array();
-        for (const auto& one : fields)
-            all.push_back({{"name", one.name},
-                           {"type", one.type},
-                           {"description", one.doc},
-                           {"default", one.otherwise}});
+        for (const auto& field : fields)
+            all.push_back({{"name", field.name},
+                           {"type", field.type},
+                           {"description", field.doc},
+                           {"default", field.otherwise}});
         return all;
     };
     json failures = json::array();
-    for (const auto& one : of.fails)
-        failures.push_back({{"code", static_cast<int>(one.number)}, {"when", one.when}});
-    return {{"name", of.name},
-            {"description", of.description},
-            {"parameters", of.parameter_names()},
-            {"takes", list(of.takes)},
-            {"returns", list(of.returns)},
+    for (const auto& failure : method.fails)
+        failures.push_back({{"code", static_cast<int>(failure.number)}, {"when", failure.reason}});
+    return {{"name", method.name},
+            {"description", method.description},
+            {"parameters", method.parameter_names()},
+            {"takes", list(method.takes)},
+            {"returns", list(method.returns)},
             {"fails", failures}};
 }
 
-void method::operator()(const json& params, caller& from, const answer& done) const {
+void method::operator()(const json& params, caller& client, const answer& done) const {
     const parameters given(name, params);
     std::vector<std::string_view> known;
-    for (const auto& one : takes) known.push_back(one.name);
+    for (const auto& parameter : takes) known.push_back(parameter.name);
     given.only(known);
-    call(given, from, done);
+    call(given, client, done);
 }
 
-void method_table::add(signature of, std::function<json(const parameters&, caller&)> call) {
+void method_table::add(signature method, std::function<json(const parameters&, caller&)> call) {
     add_waiting(
-        {std::move(of), [call = std::move(call)](const auto& p, auto& from, const auto& done) {
-             done(call(p, from));
-         }});
+        {std::move(method), [call = std::move(call)](const auto& p, auto& client,
+                                                     const auto& done) { done(call(p, client)); }});
 }
 
 const method* method_table::find(std::string_view name) const {
@@ -171,7 +170,7 @@ const method* method_table::find(std::string_view name) const {
     return found == methods_.end() ? nullptr : &found->second;
 }
 
-void execute(const method_table& methods, std::string_view text, caller& from,
+void execute(const method_table& methods, std::string_view text, caller& client,
              std::function<void(std::string)> reply) {
     const auto request = config::parse_json(text);
     if (request.is_discarded())
@@ -200,7 +199,7 @@ void execute(const method_table& methods, std::string_view text, caller& from,
             code::method_not_found,
             fmt::format("there is no method '{}'; 'methods' lists them", name.get<std::string>()));
     try {
-        (*found)(request.value("params", json()), from, [id, silent, reply](const json& result) {
+        (*found)(request.value("params", json()), client, [id, silent, reply](const json& result) {
             if (!silent) reply(response(id, result));
         });
     } catch (const error& e) {

@@ -95,7 +95,7 @@ inline constexpr std::string_view required = "required";
 /// An error that a method may return, beside that of wrong parameters.
 struct failure {
     code number;
-    std::string_view when;
+    std::string_view reason;
 };
 
 /// What a caller must know of a method.
@@ -109,13 +109,13 @@ struct signature {
     /// Their names: "space address [size]".
     std::string parameter_names() const;
 };
-json to_json(const signature& of);
+json to_json(const signature& method);
 
 struct method : signature {
     std::function<void(const parameters&, caller&, const answer&)> call;
 
     /// Calls it. Throws for a parameter that it does not have.
-    void operator()(const json& params, caller& from, const answer& done) const;
+    void operator()(const json& params, caller& client, const answer& done) const;
 };
 
 class method_table {
@@ -123,7 +123,7 @@ public:
     /// Adds a method that responds when a condition is met.
     void add_waiting(method m);
     /// Adds a method that responds immediately.
-    void add(signature of, std::function<json(const rpc::parameters&, caller&)> call);
+    void add(signature method, std::function<json(const rpc::parameters&, caller&)> call);
     const method* find(std::string_view name) const;
     const std::map<std::string_view, method>& all() const { return methods_; }
 
@@ -133,7 +133,7 @@ private:
 
 /// Executes a request text. `reply` receives the response without line end, immediately or later;
 /// it is not called for notifications. Does not throw: errors in `text` become an error response.
-void execute(const method_table& methods, std::string_view text, caller& from,
+void execute(const method_table& methods, std::string_view text, caller& client,
              std::function<void(std::string)> reply);
 
 std::string error_response(const json& id, code number, std::string_view text);

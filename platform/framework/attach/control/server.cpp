@@ -186,10 +186,10 @@ void control_server::drop_clients() {
         if (const auto alive = weak.lock()) alive->close();
 }
 
-void control_server::hand_over(handover& to) {
+void control_server::hand_over(handover& handed_over) {
     for (const auto& weak : sessions_)
         if (const auto alive = weak.lock(); alive && alive->open())
-            to.add("control", alive->hand_over(), alive->socket());
+            handed_over.add("control", alive->hand_over(), alive->socket());
 }
 
 void control_server::take_over(const rpc::json& state, int socket) {

@@ -48,8 +48,8 @@ public:
     /// Number of clients that have sent hello.
     std::size_t clients() const { return *clients_; }
 
-    /// Adds all clients to `to`, for another process that calls take_over() for each.
-    void hand_over(handover& to);
+    /// Adds all clients to `handed_over`, for another process that calls take_over() for each.
+    void hand_over(handover& handed_over);
     void take_over(const rpc::json& state, int socket);
     void drop_clients();
 

@@ -61,7 +61,7 @@ void replace_stale(asio::io_context& io, const std::filesystem::path& path,
 }  // namespace
 
 std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::filesystem::path& path,
-                                            welcome to) {
+                                            welcome on_client) {
     const auto name = path.string();
     if (name.size() > longest_path)
         fail(name, fmt::format("a socket's path has at most {} characters", longest_path));
@@ -75,7 +75,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     if (chmod(name.c_str(), S_IRUSR | S_IWUSR) != 0) fail(name, "cannot restrict it to its owner");
     a.listen(backlog, e);
     if (e) fail(name, e.message());
-    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(on_client)));
     opened->acceptor_.non_blocking(true);
     opened->address_ = name;
     opened->file_ = path;
@@ -85,7 +85,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
 }
 
 std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::string& address,
-                                           const tcp_clients& clients, welcome to) {
+                                           const tcp_clients& clients, welcome on_client) {
     const auto colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0) fail(address, "expected HOST:PORT");
     auto host = address.substr(0, colon);
@@ -107,7 +107,7 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
     tcp::endpoint local = endpoint;
     const auto bound = a.local_endpoint();
     std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
-    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(on_client)));
     opened->acceptor_.non_blocking(true);
     opened->port_ = local.port();
     opened->loopback_ = local.address().is_loopback();

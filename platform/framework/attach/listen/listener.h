@@ -31,7 +31,7 @@ public:
     /// process that has died. The destructor removes its own file only, not one that replaced it.
     /// Throws listen_error.
     static std::unique_ptr<listener> on_unix(boost::asio::io_context& io,
-                                             const std::filesystem::path& path, welcome to);
+                                             const std::filesystem::path& path, welcome on_client);
     /// Clients of a TCP endpoint. A protocol without a token must not set these: every user of this
     /// machine can open a port of loopback.
     struct tcp_clients {
@@ -40,7 +40,7 @@ public:
     };
     /// TCP on "HOST:PORT"; port 0 chooses one. Throws listen_error.
     static std::unique_ptr<listener> on_tcp(boost::asio::io_context& io, const std::string& address,
-                                            const tcp_clients& clients, welcome to);
+                                            const tcp_clients& clients, welcome on_client);
     ~listener();
     /// The stream of a client that another process accepted.
     static stream adopt(boost::asio::io_context& io, int connected);
@@ -54,8 +54,10 @@ public:
 
 private:
     using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
-    listener(acceptor a, welcome to)
-        : acceptor_(std::move(a)), retry_(acceptor_.get_executor()), welcome_(std::move(to)) {}
+    listener(acceptor a, welcome on_client)
+        : acceptor_(std::move(a)),
+          retry_(acceptor_.get_executor()),
+          welcome_(std::move(on_client)) {}
     void accept();
     void accept_later(const boost::system::error_code& why);
     bool admits(stream& client);

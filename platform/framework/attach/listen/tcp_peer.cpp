@@ -51,11 +51,11 @@ std::optional<uid_t> find(const char* table, const std::string& own, const std::
 }
 
 template <class Address>
-bool get(int connected, decltype(getsockname) function, Address& into) {
+bool get(int connected, decltype(getsockname) function, Address& found) {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
     if (function(connected, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return false;
-    std::memcpy(&into, &storage, sizeof into);
+    std::memcpy(&found, &storage, sizeof found);
     return true;
 }
 

@@ -23,17 +23,17 @@ void waiting_room::enter(const void* client, std::function<void()> turn_away) {
 }
 
 void waiting_room::leave(const void* client) {
-    guests_.remove_if([client](const auto& one) { return one->client == client; });
+    guests_.remove_if([client](const auto& guest) { return guest->client == client; });
 }
 
 void waiting_room::turn_all_away() {
     while (!guests_.empty()) turn_away(guests_.front());
 }
 
-void waiting_room::turn_away(const std::shared_ptr<guest>& one) {
-    const auto call = std::move(one->turn_away);
-    // Keeps the guest alive: `one` may refer to the list's element.
-    guests_.remove(std::shared_ptr(one));
+void waiting_room::turn_away(const std::shared_ptr<guest>& turned_away) {
+    const auto call = std::move(turned_away->turn_away);
+    // Keeps the guest alive: `turned_away` may refer to the list's element.
+    guests_.remove(std::shared_ptr(turned_away));
     call();
 }
 

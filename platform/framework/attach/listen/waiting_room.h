@@ -33,7 +33,7 @@ public:
 
 private:
     struct guest;
-    void turn_away(const std::shared_ptr<guest>& one);
+    void turn_away(const std::shared_ptr<guest>& turned_away);
 
     boost::asio::io_context& io_;
     const limits limits_;

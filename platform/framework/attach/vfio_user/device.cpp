@@ -38,9 +38,9 @@ bool is_eventfd(int descriptor) {
 /// Adds one, unless the counter is full; a client with a full counter wakes up anyway.
 void signal_eventfd(int descriptor) {
     pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
-    const std::uint64_t one = 1;
+    const std::uint64_t increment = 1;
     if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0) {
-        [[maybe_unused]] const auto written = ::write(descriptor, &one, sizeof one);
+        [[maybe_unused]] const auto written = ::write(descriptor, &increment, sizeof increment);
     }
 }
 
@@ -160,8 +160,8 @@ std::vector<std::string> vfio_user_device::unmap_lost() {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = read(lost_event_.get(), &count, sizeof count);
     std::vector<std::string> lines;
-    for (auto at = ranges_.begin(); at != ranges_.end();) {
-        const auto& [iova, range] = *at++;
+    for (auto next = ranges_.begin(); next != ranges_.end();) {
+        const auto& [iova, range] = *next++;
         if (range.mapping == nullptr || !range.mapping->lost()) continue;
         lines.push_back(fmt::format(
             "unmapped {} bytes at {:#x}: the client's file no longer has them", range.size, iova));
@@ -279,10 +279,10 @@ int vfio_user_device::set_interrupts(message& request) {
 // --- Accesses
 
 template <typename Make>
-int vfio_user_device::access(const region_access& at, const Make& make) {
-    const std::uint64_t region_size = region_sizes_[at.region];
-    if (at.count > max_data_transfer || at.offset > region_size ||
-        at.count > region_size - at.offset) {
+int vfio_user_device::access(const region_access& asked, const Make& make) {
+    const std::uint64_t region_size = region_sizes_[asked.region];
+    if (asked.count > max_data_transfer || asked.offset > region_size ||
+        asked.count > region_size - asked.offset) {
         return EINVAL;
     }
     if (hooks_.before_access) hooks_.before_access();
@@ -293,17 +293,17 @@ int vfio_user_device::access(const region_access& at, const Make& make) {
 }
 
 int vfio_user_device::read_region(const message& request) {
-    const auto at = leading<region_access>(request);
-    if (!at || at->region >= regions) return EINVAL;
-    return access(*at, [&](sc_time& delay) {
-        const auto room = stream_.reply(request.head, sizeof *at + at->count);
-        put(room, *at);
-        const auto data = room.subspan(sizeof *at);
-        if (at->region == VFIO_PCI_CONFIG_REGION_INDEX) {
-            function_.config_read(static_cast<std::uint32_t>(at->offset), data);
-            if (cfg_.behind_bridge) show_large_bars(at->offset, data);
+    const auto asked = leading<region_access>(request);
+    if (!asked || asked->region >= regions) return EINVAL;
+    return access(*asked, [&](sc_time& delay) {
+        const auto room = stream_.reply(request.head, sizeof *asked + asked->count);
+        put(room, *asked);
+        const auto data = room.subspan(sizeof *asked);
+        if (asked->region == VFIO_PCI_CONFIG_REGION_INDEX) {
+            function_.config_read(static_cast<std::uint32_t>(asked->offset), data);
+            if (cfg_.behind_bridge) show_large_bars(asked->offset, data);
         } else {
-            function_.bar_read(at->region, at->offset, data, delay);
+            function_.bar_read(asked->region, asked->offset, data, delay);
         }
     });
 }
@@ -314,27 +314,27 @@ int vfio_user_device::read_region(const message& request) {
 void vfio_user_device::show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const {
     constexpr std::uint64_t large = std::uint64_t{256} << 20;
     for (unsigned bar = 0; bar < function_port::bar_count; ++bar) {
-        const std::uint64_t at = PCI_BASE_ADDRESS_0 + 4 * bar;
+        const std::uint64_t position = PCI_BASE_ADDRESS_0 + 4 * bar;
         if (region_sizes_[VFIO_PCI_BAR0_REGION_INDEX + bar] < large) continue;
-        if (at >= offset && at - offset < data.size())
-            data[at - offset] |= PCI_BASE_ADDRESS_MEM_PREFETCH;
+        if (position >= offset && position - offset < data.size())
+            data[position - offset] |= PCI_BASE_ADDRESS_MEM_PREFETCH;
     }
 }
 
 int vfio_user_device::write_region(const message& request) {
-    const auto at = leading<region_access>(request);
-    if (!at || at->region >= regions || request.payload.size() - sizeof *at < at->count)
+    const auto asked = leading<region_access>(request);
+    if (!asked || asked->region >= regions || request.payload.size() - sizeof *asked < asked->count)
         return EINVAL;
-    const auto data = request.payload.subspan(sizeof *at, at->count);
-    return access(*at, [&](sc_time& delay) {
+    const auto data = request.payload.subspan(sizeof *asked, asked->count);
+    return access(*asked, [&](sc_time& delay) {
         started_work::collector started;
-        if (at->region == VFIO_PCI_CONFIG_REGION_INDEX) {
-            function_.config_write(static_cast<std::uint32_t>(at->offset), data);
+        if (asked->region == VFIO_PCI_CONFIG_REGION_INDEX) {
+            function_.config_write(static_cast<std::uint32_t>(asked->offset), data);
         } else {
-            function_.bar_write(at->region, at->offset, data, delay);
+            function_.bar_write(asked->region, asked->offset, data, delay);
         }
         started_ = started.collected();
-        put(stream_.reply(request.head, sizeof *at), *at);
+        put(stream_.reply(request.head, sizeof *asked), *asked);
     });
 }
 

@@ -65,7 +65,7 @@ private:
     int reset(const message& request);
     /// Checks an access against its region, then calls make(delay) between the platform's hooks.
     template <typename Make>
-    int access(const vfio_user::region_access& at, const Make& make);
+    int access(const vfio_user::region_access& asked, const Make& make);
 
     function_port& function_;
     const vfio_user_config& cfg_;

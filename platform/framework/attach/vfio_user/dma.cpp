@@ -40,30 +40,30 @@ bool dma_messages::accept(std::shared_ptr<transfer> added) {
     return true;
 }
 
-void dma_messages::begin(const std::shared_ptr<transfer>& at) {
-    if (at->is_write) {
-        for (std::uint32_t done = 0; done < at->size;) {
-            const std::uint32_t here = std::min(max_transfer_, at->size - done);
-            ask(at, done, here);
+void dma_messages::begin(const std::shared_ptr<transfer>& transfer) {
+    if (transfer->is_write) {
+        for (std::uint32_t done = 0; done < transfer->size;) {
+            const std::uint32_t here = std::min(max_transfer_, transfer->size - done);
+            ask(transfer, done, here);
             done += here;
         }
     } else {
-        ask(at, 0, std::min(max_transfer_, at->size));
+        ask(transfer, 0, std::min(max_transfer_, transfer->size));
     }
 }
 
-void dma_messages::ask(const std::shared_ptr<transfer>& at, std::uint32_t from,
+void dma_messages::ask(const std::shared_ptr<transfer>& transfer, std::uint32_t offset,
                        std::uint32_t size) {
-    if (at->is_write) {
-        const auto room = post(command::dma_write, at->iova + from, size, size);
+    if (transfer->is_write) {
+        const auto room = post(command::dma_write, transfer->iova + offset, size, size);
         const std::size_t data_at =
             (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
             sizeof(header);
-        std::memcpy(&room[data_at], &at->data[from], size);
+        std::memcpy(&room[data_at], &transfer->data[offset], size);
     } else {
-        post(command::dma_read, at->iova + from, size, 0);
+        post(command::dma_read, transfer->iova + offset, size, 0);
     }
-    questions_.push_back({.id = last_id_, .size = size, .part_of = at});
+    questions_.push_back({.id = last_id_, .size = size, .part_of = transfer});
 }
 
 void dma_messages::probe(std::uint64_t iova) {
@@ -87,13 +87,13 @@ std::span<std::uint8_t> dma_messages::post(command request, std::uint64_t iova, 
 }
 
 void dma_messages::answered(const message& reply) {
-    const auto at = std::ranges::find(questions_, reply.head.id, &question::id);
-    if (at == questions_.end()) {
+    const auto found = std::ranges::find(questions_, reply.head.id, &question::id);
+    if (found == questions_.end()) {
         throw protocol_error(
             fmt::format("a reply to message {} that was never sent", reply.head.id));
     }
-    const question asked = std::move(*at);
-    questions_.erase(at);
+    const question asked = std::move(*found);
+    questions_.erase(found);
     const bool failed = (reply.head.flags & flag_error) != 0;
     if (asked.part_of == nullptr) {
         layout_ = failed ? layout::data_at_32 : layout::data_at_28;

@@ -55,8 +55,8 @@ private:
     };
 
     bool accept(std::shared_ptr<transfer> added);
-    void begin(const std::shared_ptr<transfer>& at);
-    void ask(const std::shared_ptr<transfer>& at, std::uint32_t from, std::uint32_t size);
+    void begin(const std::shared_ptr<transfer>& begun);
+    void ask(const std::shared_ptr<transfer>& asked, std::uint32_t offset, std::uint32_t size);
     void probe(std::uint64_t iova);
     std::span<std::uint8_t> post(command request, std::uint64_t iova, std::uint64_t count,
                                  std::size_t data);

@@ -37,9 +37,9 @@ struct attached_host {
 
 }  // namespace
 
-vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string on) {
-    const auto host =
-        std::shared_ptr<attached_host>(new attached_host{loop, std::move(client), std::move(on)});
+vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string host_name) {
+    const auto host = std::shared_ptr<attached_host>(
+        new attached_host{loop, std::move(client), std::move(host_name)});
     return {
         .before_access = [&loop] { loop.host_access(); },
         .after_access = [&loop](const sc_core::sc_time& delay) { loop.host_access_took(delay); },

@@ -70,15 +70,16 @@ void host_mapping::install_guard() {
 bool host_mapping::replace(const std::uint8_t* address) {
     const auto next = live().upper_bound(address);
     if (next == live().begin()) return false;
-    host_mapping& at = *std::prev(next)->second;
-    if (at.lost_ || address >= at.bytes_ + at.mapped_) return false;
-    at.lost_ = true;
-    if (mmap(at.bytes_, at.mapped_, PROT_READ | PROT_WRITE,
+    host_mapping& mapping = *std::prev(next)->second;
+    if (mapping.lost_ || address >= mapping.bytes_ + mapping.mapped_) return false;
+    mapping.lost_ = true;
+    if (mmap(mapping.bytes_, mapping.mapped_, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         return false;
-    const std::uint64_t one = 1;
-    if (at.lost_event_ >= 0) {
-        [[maybe_unused]] const auto written = write(at.lost_event_, &one, sizeof one);
+    const std::uint64_t increment = 1;
+    if (mapping.lost_event_ >= 0) {
+        [[maybe_unused]] const auto written =
+            write(mapping.lost_event_, &increment, sizeof increment);
     }
     return true;
 }
@@ -107,10 +108,10 @@ host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t s
     if (live().size() >= max_mappings() || mapped_ > max_bytes - bytes_mapped) fail(ENOSPC);
     install_guard();
     const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void* at = mmap(nullptr, mapped_, protection, MAP_SHARED | MAP_NORESERVE, descriptor,
-                    static_cast<off_t>(offset));
-    if (at == MAP_FAILED) fail(errno);
-    bytes_ = static_cast<std::uint8_t*>(at);
+    void* address = mmap(nullptr, mapped_, protection, MAP_SHARED | MAP_NORESERVE, descriptor,
+                         static_cast<off_t>(offset));
+    if (address == MAP_FAILED) fail(errno);
+    bytes_ = static_cast<std::uint8_t*>(address);
     live().emplace(bytes_, this);
     bytes_mapped += mapped_;
 }

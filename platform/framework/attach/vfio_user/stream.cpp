@@ -35,38 +35,40 @@ bool stream::receive() {
     }
     alignas(cmsghdr) char control[CMSG_SPACE(max_descriptors * sizeof(int))];
     iovec room{.iov_base = &input_[end_], .iov_len = input_.size() - end_};
-    msghdr from{};
-    from.msg_iov = &room;
-    from.msg_iovlen = 1;
-    from.msg_control = control;
-    from.msg_controllen = sizeof control;
-    const ssize_t got = recvmsg(socket_, &from, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    msghdr received{};
+    received.msg_iov = &room;
+    received.msg_iovlen = 1;
+    received.msg_control = control;
+    received.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(socket_, &received, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0) {
         if (errno == EAGAIN || errno == EINTR) return true;
         if (errno == ECONNRESET) return false;
         throw std::system_error(errno, std::generic_category(), "receive");
     }
     end_ += static_cast<std::size_t>(got);
-    if (from.msg_controllen > 0 || (from.msg_flags & MSG_CTRUNC) != 0) take_descriptors(from);
+    if (received.msg_controllen > 0 || (received.msg_flags & MSG_CTRUNC) != 0)
+        take_descriptors(received);
     return got > 0;
 }
 
-void stream::take_descriptors(msghdr& from) {
+void stream::take_descriptors(msghdr& received) {
     // recvmsg returns at the bytes that carried descriptors, so they belong to the message with the
     // last byte received.
     const std::uint64_t last = position_ + (end_ - begin_) - 1;
     std::size_t arrived = 0;
-    for (cmsghdr* at = CMSG_FIRSTHDR(&from); at != nullptr; at = CMSG_NXTHDR(&from, at)) {
-        if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
-        const std::size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (cmsghdr* control = CMSG_FIRSTHDR(&received); control != nullptr;
+         control = CMSG_NXTHDR(&received, control)) {
+        if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+        const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (std::size_t i = 0; i < count; ++i) {
             int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof fd);
+            std::memcpy(&fd, CMSG_DATA(control) + i * sizeof(int), sizeof fd);
             descriptors_.push_back({last, unique_fd(fd)});
             ++arrived;
         }
     }
-    const bool truncated = (from.msg_flags & MSG_CTRUNC) != 0;
+    const bool truncated = (received.msg_flags & MSG_CTRUNC) != 0;
     if (truncated && arrived < max_descriptors) lost_at_ = last;  // the kernel dropped descriptors
     if ((truncated && !lost_at_) || descriptors_.size() > max_descriptors) {
         throw protocol_error(
@@ -87,10 +89,11 @@ std::optional<message> stream::next() {
     taken.payload = {&input_[begin_] + sizeof taken.head, size - sizeof taken.head};
     begin_ += size;
     position_ += size;
-    const auto mine = std::ranges::find_if(
-        descriptors_, [this](const received_fd& at) { return at.position >= position_; });
-    for (auto at = descriptors_.begin(); at != mine; ++at) {
-        taken.descriptors.push_back(std::move(at->fd));
+    const auto mine = std::ranges::find_if(descriptors_, [this](const received_fd& received) {
+        return received.position >= position_;
+    });
+    for (auto received = descriptors_.begin(); received != mine; ++received) {
+        taken.descriptors.push_back(std::move(received->fd));
     }
     descriptors_.erase(descriptors_.begin(), mine);
     if (lost_at_ && *lost_at_ < position_) {
@@ -100,11 +103,11 @@ std::optional<message> stream::next() {
     return taken;
 }
 
-std::span<std::uint8_t> stream::reply(const header& to, std::size_t size) {
+std::span<std::uint8_t> stream::reply(const header& request, std::size_t size) {
     assert(sent_ == 0 && reply_.empty());
     reply_.resize(sizeof(header) + size);
-    const header head{.id = to.id,
-                      .command = to.command,
+    const header head{.id = request.id,
+                      .command = request.command,
                       .size = static_cast<std::uint32_t>(reply_.size()),
                       .flags = flag_reply,
                       .error = 0};
@@ -112,12 +115,12 @@ std::span<std::uint8_t> stream::reply(const header& to, std::size_t size) {
     return std::span(reply_).subspan(sizeof head);
 }
 
-void stream::reply_error(const header& to, int error, std::span<const std::uint8_t> text) {
+void stream::reply_error(const header& request, int error, std::span<const std::uint8_t> text) {
     drop_reply();  // an incomplete reply, built before the error
-    const auto room = reply(to, text.size());
+    const auto room = reply(request, text.size());
     std::ranges::copy(text, room.begin());
-    const header head{.id = to.id,
-                      .command = to.command,
+    const header head{.id = request.id,
+                      .command = request.command,
                       .size = static_cast<std::uint32_t>(reply_.size()),
                       .flags = flag_reply | flag_error,
                       .error = static_cast<std::uint32_t>(error)};
@@ -130,10 +133,10 @@ void stream::drop_reply() {
 }
 
 std::span<std::uint8_t> stream::post(const header& head) {
-    const std::size_t at = posted_.size();
-    posted_.resize(at + head.size);
-    std::memcpy(&posted_[at], &head, sizeof head);
-    return std::span(posted_).subspan(at + sizeof head);
+    const std::size_t start = posted_.size();
+    posted_.resize(start + head.size);
+    std::memcpy(&posted_[start], &head, sizeof head);
+    return std::span(posted_).subspan(start + sizeof head);
 }
 
 bool stream::flush() {
@@ -144,19 +147,19 @@ bool stream::flush() {
             {.iov_base = reply_.data() + of_reply, .iov_len = reply_.size() - of_reply},
             {.iov_base = posted_.data() + of_posted, .iov_len = posted_.size() - of_posted}};
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-        msghdr to{};
-        to.msg_iov = parts;
-        to.msg_iovlen = 2;
+        msghdr sent{};
+        sent.msg_iov = parts;
+        sent.msg_iovlen = 2;
         if (reply_descriptor_ >= 0) {
-            to.msg_control = control;
-            to.msg_controllen = sizeof control;
-            cmsghdr* carried = CMSG_FIRSTHDR(&to);
+            sent.msg_control = control;
+            sent.msg_controllen = sizeof control;
+            cmsghdr* carried = CMSG_FIRSTHDR(&sent);
             carried->cmsg_level = SOL_SOCKET;
             carried->cmsg_type = SCM_RIGHTS;
             carried->cmsg_len = CMSG_LEN(sizeof(int));
             std::memcpy(CMSG_DATA(carried), &reply_descriptor_, sizeof reply_descriptor_);
         }
-        const ssize_t done = sendmsg(socket_, &to, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t done = sendmsg(socket_, &sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (done < 0) {
             if (errno == EAGAIN || errno == EINTR) return false;
             throw std::system_error(errno, std::generic_category(), "send");

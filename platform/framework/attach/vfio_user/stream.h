@@ -40,8 +40,8 @@ std::optional<T> leading(const message& request) {
 
 /// Copies `value` into a payload.
 template <typename T>
-void put(std::span<std::uint8_t> at, const T& value, std::size_t offset = 0) {
-    std::memcpy(&at[offset], &value, sizeof value);
+void put(std::span<std::uint8_t> payload, const T& value, std::size_t offset = 0) {
+    std::memcpy(&payload[offset], &value, sizeof value);
 }
 
 /// Messages with descriptors over a connected, non-blocking Unix stream socket: one recvmsg for
@@ -59,8 +59,8 @@ public:
 
     /// Payload of a reply with `size` bytes, which the next flush() sends before posted messages.
     /// Precondition: !pending().
-    std::span<std::uint8_t> reply(const header& to, std::size_t size);
-    void reply_error(const header& to, int error, std::span<const std::uint8_t> text = {});
+    std::span<std::uint8_t> reply(const header& request, std::size_t size);
+    void reply_error(const header& request, int error, std::span<const std::uint8_t> text = {});
     /// Drops the reply of a request that wants none.
     void drop_reply();
     /// Sends `descriptor`, which the caller owns, with the reply.
@@ -73,7 +73,7 @@ public:
     bool pending() const { return sent_ < reply_.size() + posted_.size(); }
 
 private:
-    void take_descriptors(msghdr& from);
+    void take_descriptors(msghdr& received);
 
     int socket_;
     std::vector<std::uint8_t> input_;
