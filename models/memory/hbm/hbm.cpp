@@ -272,7 +272,7 @@ std::vector<accepts_faults::fault> hbm::faults() {
              [this](auto&) { fail_next_repair(); }},
             {"hbm_temperature",
              "the hottest die has this temperature",
-             {fault_argument::number("celsius", 0, 255, "temperature").in("°C")},
+             {fault_argument::number("celsius", 0, 255, "temperature").in_unit("°C")},
              [this](const fault_values& given) {
                  set_temperature(given.number<unsigned>("celsius"));
              }}};

@@ -190,7 +190,7 @@ void riscv_hart::on_irq(unsigned line, bool level) {
 /// Attributes the hart's activity, from an interrupt until it sleeps or is interrupted by another
 /// operation, to the operation that raised the line.
 void riscv_hart::serve(trace::operation asked) {
-    if (asked == 0 || asked == serves_.of) return;
+    if (asked == 0 || asked == serves_.operation) return;
     stop_serving();
     const trace::on_behalf_of operation(asked);
     serves_ = trace::begin(name(), "serves", {}, ahead());
@@ -201,8 +201,8 @@ void riscv_hart::stop_serving() {
 }
 
 void riscv_hart::entered(const std::string& function) {
-    if (serves_.of == 0) return;
-    const trace::on_behalf_of operation(serves_.of);
+    if (serves_.operation == 0) return;
+    const trace::on_behalf_of operation(serves_.operation);
     trace::event_for_viewer(name(), function + "()", ahead());
 }
 
@@ -237,7 +237,7 @@ void riscv_hart::on_reset(bool level) {
     const auto reports = misuse::reports();
     {
         const acting self(*this);
-        const trace::on_behalf_of operation(serves_.of);
+        const trace::on_behalf_of operation(serves_.operation);
         target_->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
             misuse::report(misuse::firmware_bus_error, *this, describe_failed());

@@ -148,7 +148,7 @@ std::vector<accepts_faults::fault> sensors::faults() {
     return {{"temperature",
              "a diode reads hotter",
              {fault_argument::number("diode", 0, diodes - 1, "of the dies, then of HBM stacks"),
-              fault_argument::number("kelvin", -100, 200, "added to the temperature").in("K")},
+              fault_argument::number("kelvin", -100, 200, "added to the temperature").in_unit("K")},
              [this](const fault_values& given) {
                  injected_[given.number("diode")] =
                      static_cast<double>(given.number<std::int64_t>("kelvin"));

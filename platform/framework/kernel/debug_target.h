@@ -38,9 +38,9 @@ public:
     /// Whether the hart is halted: it executes nothing, while simulated time continues.
     virtual bool halted() const = 0;
     virtual void halt() = 0;
-    /// Resumes the hart, also from a breakpoint at the current pc. `one`: halts after one
+    /// Resumes the hart, also from a breakpoint at the current pc. `single_step`: halts after one
     /// instruction.
-    virtual void resume(bool one) = 0;
+    virtual void resume(bool single_step) = 0;
     /// Ends a WFI that the hart executes or is about to execute.
     virtual void end_wait() = 0;
     /// Whether the next instruction can continue at `pc`, traps excluded.

@@ -29,30 +29,30 @@ std::string show(form type, const fault_argument::value& value) {
 
 /// The value of a parsed text. \throws fault_error with the reason
 template <class T>
-T parsed(std::string_view name, const config::parsed<T>& from) {
-    if (const auto* value = std::get_if<T>(&from)) return *value;
-    const auto& why = std::get<config::refusal>(from);
+T parsed(std::string_view name, const config::parsed<T>& result) {
+    if (const auto* value = std::get_if<T>(&result)) return *value;
+    const auto& why = std::get<config::refusal>(result);
     throw fault_error(fmt::format("'{}': {}{}{}", name, why.message,
                                   why.suggestion.empty() ? "" : ": ", why.suggestion));
 }
 
-fault_argument::value value_of(const fault_argument& as, std::string_view text) {
-    switch (as.type) {
+fault_argument::value value_of(const fault_argument& argument, std::string_view text) {
+    switch (argument.type) {
     case form::real:
-        return parsed(as.name, config::parse_real(text));
+        return parsed(argument.name, config::parse_real(text));
     case form::time:
         if (text == "0") return std::int64_t{0};
-        return static_cast<std::int64_t>(parsed(as.name, config::parse_time(text)).value);
+        return static_cast<std::int64_t>(parsed(argument.name, config::parse_time(text)).value);
     case form::size:
         // As addresses: a number without a unit counts bytes.
         if (const auto plain = config::parse_signed(text);
             std::holds_alternative<std::int64_t>(plain))
             return std::get<std::int64_t>(plain);
-        return static_cast<std::int64_t>(parsed(as.name, config::parse_bytes(text)).value);
+        return static_cast<std::int64_t>(parsed(argument.name, config::parse_bytes(text)).value);
     case form::number:
         break;
     }
-    return parsed(as.name, config::parse_signed(text));
+    return parsed(argument.name, config::parse_signed(text));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ fault_argument fault_argument::random_by_default() && {
     return std::move(*this);
 }
 
-fault_argument fault_argument::in(std::string its_unit) && {
+fault_argument fault_argument::in_unit(std::string its_unit) && {
     unit = std::move(its_unit);
     return std::move(*this);
 }
@@ -149,7 +149,7 @@ sc_core::sc_time fault_values::time(std::string_view name) const {
     return time_of_value(number(name));
 }
 
-const fault_argument::value& fault_values::of(std::string_view name) const {
+const fault_argument::value& fault_values::argument(std::string_view name) const {
     const auto found = values_.find(name);
     assert(found != values_.end() && "an argument that the fault's table does not have");
     return found->second;

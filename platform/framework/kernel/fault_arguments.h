@@ -51,16 +51,16 @@ struct fault_argument {
     static fault_argument count();
 
     template <class T>
-    fault_argument by_default(T of) && {
+    fault_argument by_default(T preset) && {
         if constexpr (std::is_floating_point_v<T>)
-            otherwise = double{of};
+            otherwise = double{preset};
         else
-            otherwise = static_cast<std::int64_t>(of);
+            otherwise = static_cast<std::int64_t>(preset);
         required = false;
         return std::move(*this);
     }
     fault_argument random_by_default() &&;
-    fault_argument in(std::string its_unit) &&;
+    fault_argument in_unit(std::string its_unit) &&;
 
     std::string type_text() const;     ///< "number", "size"
     std::string range() const;         ///< "0 to 15", "below 36 GiB"
@@ -81,13 +81,13 @@ public:
     /// A number, or the bytes of a size.
     template <class T = std::uint64_t>
     T number(std::string_view name) const {
-        return static_cast<T>(std::get<std::int64_t>(of(name)));
+        return static_cast<T>(std::get<std::int64_t>(argument(name)));
     }
-    double real(std::string_view name) const { return std::get<double>(of(name)); }
+    double real(std::string_view name) const { return std::get<double>(argument(name)); }
     sc_core::sc_time time(std::string_view name) const;
 
 private:
-    const fault_argument::value& of(std::string_view name) const;
+    const fault_argument::value& argument(std::string_view name) const;
 
     std::map<std::string, fault_argument::value, std::less<>> values_;
 };

@@ -16,7 +16,7 @@ accepts_faults::fault accepts_faults::fault_named(std::string_view name) {
     const auto found = std::ranges::find(table, name, &fault::name);
     if (found != table.end()) return std::move(*found);
     std::vector<std::string_view> known;
-    for (const auto& one : table) known.push_back(one.name);
+    for (const auto& row : table) known.push_back(row.name);
     const auto* module = dynamic_cast<const sc_core::sc_object*>(this);
     throw fault_error(fmt::format("{} has no fault '{}'  {}", module ? module->name() : "a module",
                                   name, suggest(name, known)));

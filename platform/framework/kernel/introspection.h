@@ -86,7 +86,7 @@ class console {
 public:
     using sink = std::function<void(std::string_view)>;
     /// Adds a sink for what the guest prints from now on; there may be several.
-    virtual void on_output(sink to) = 0;
+    virtual void on_output(sink added) = 0;
     /// Types characters at the guest. Returns how many the device's queue accepted.
     virtual std::size_t type(std::string_view characters) = 0;
 

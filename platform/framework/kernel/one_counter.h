@@ -20,8 +20,8 @@ public:
 
     /// Whether `out` uses the counter, for one that takes long to determine.
     static bool wanted(const statistics& out, std::string_view counter) {
-        const auto* one = dynamic_cast<const one_counter*>(&out);
-        return one == nullptr || one->name_ == counter;
+        const auto* receiver = dynamic_cast<const one_counter*>(&out);
+        return receiver == nullptr || receiver->name_ == counter;
     }
 
 private:

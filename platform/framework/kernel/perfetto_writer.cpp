@@ -56,7 +56,7 @@ struct row {
 /// Viewers show only the name of a slice: that of a wait contains its reason.
 std::string name_of_wait(const record& r) {
     std::string name(r.name);
-    for (const auto& f : r.with)
+    for (const auto& f : r.values)
         if (const auto* text = std::get_if<std::string_view>(&f.value); text && f.name == "reason")
             name += fmt::format(" {}", *text);
     return name;
@@ -70,8 +70,8 @@ public:
         processes_ = std::move(modules);
     }
     /// Simulated time went back: later events get new tracks.
-    void resume_after(const position& from) override {
-        returns_ = from.returns;
+    void resume_after(const position& last) override {
+        returns_ = last.returns;
         announced_.clear();
         for (auto& each : tracks_) announce(each);
     }
@@ -96,7 +96,7 @@ public:
 
 private:
     struct track {
-        const row* of;
+        const row* owner;
         std::size_t number;  // number within its row
         std::uint64_t uuid = 0;
         std::uint64_t free_at = 0;  // end of the last slice, ns
@@ -107,36 +107,38 @@ private:
         const auto known = rows_.find(module);
         if (known != rows_.end()) return known->second;
         row made{std::string(everything_else), std::string(module)};
-        for (const auto& one : processes_)
-            if (module.size() > one.size() && module.starts_with(one) && module[one.size()] == '.')
-                made = {one, std::string(module.substr(one.size() + 1))};
+        for (const auto& process : processes_)
+            if (module.size() > process.size() && module.starts_with(process) &&
+                module[process.size()] == '.')
+                made = {process, std::string(module.substr(process.size() + 1))};
         return rows_.emplace(module, std::move(made)).first->second;
     }
 
-    std::uint64_t first_track(row& of) {
-        if (of.tracks.empty()) add_track(of);
-        return tracks_[of.tracks.front()].uuid;
+    std::uint64_t first_track(row& owner) {
+        if (owner.tracks.empty()) add_track(owner);
+        return tracks_[owner.tracks.front()].uuid;
     }
-    std::uint32_t free_track(row& of, std::uint64_t at) {
+    std::uint32_t free_track(row& owner, std::uint64_t start) {
         const auto found = std::ranges::find_if(
-            of.tracks, [&](std::uint32_t n) { return tracks_[n].free_at <= at; });
-        const auto which = found != of.tracks.end() ? *found : add_track(of);
-        tracks_[which].free_at = never;
-        return which;
+            owner.tracks, [&](std::uint32_t n) { return tracks_[n].free_at <= start; });
+        const auto track = found != owner.tracks.end() ? *found : add_track(owner);
+        tracks_[track].free_at = never;
+        return track;
     }
-    std::uint32_t add_track(row& of) {
+    std::uint32_t add_track(row& owner) {
         const auto number = static_cast<std::uint32_t>(tracks_.size());
-        announce(tracks_.emplace_back(track{&of, of.tracks.size()}));
-        of.tracks.push_back(number);
+        announce(tracks_.emplace_back(track{&owner, owner.tracks.size()}));
+        owner.tracks.push_back(number);
         return number;
     }
-    void announce(track& one) {
-        const auto parent = process(one.of->process);
-        one.uuid = uuid(fmt::format("{}.{}.{}", one.of->process, one.of->name, one.number));
+    void announce(track& added) {
+        const auto parent = process(added.owner->process);
+        added.uuid =
+            uuid(fmt::format("{}.{}.{}", added.owner->process, added.owner->name, added.number));
         message_.clear();
-        message_.number(descriptor::uuid, one.uuid);
+        message_.number(descriptor::uuid, added.uuid);
         message_.number(descriptor::parent_uuid, parent);
-        message_.bytes(descriptor::name, one.of->name);
+        message_.bytes(descriptor::name, added.owner->name);
         write_descriptor();
     }
 
@@ -146,8 +148,8 @@ private:
         if (std::ranges::find(announced_, id) != announced_.end()) return id;
         announced_.push_back(id);
         // pid 0 is reserved for the idle task.
-        const auto at = std::ranges::find(processes_, name) - processes_.begin();
-        const auto pid = static_cast<std::uint64_t>(at) + 1 + returns_ * (processes_.size() + 1);
+        const auto index = std::ranges::find(processes_, name) - processes_.begin();
+        const auto pid = static_cast<std::uint64_t>(index) + 1 + returns_ * (processes_.size() + 1);
         part_.clear();
         part_.number(descriptor::process_pid, pid);
         part_.bytes(descriptor::process_name,
@@ -187,19 +189,19 @@ private:
             message_.bytes(track_event::name, name_of_wait(r));
         else
             message_.bytes(track_event::name, r.name);
-        for (const field& f : r.with) annotate(f);
-        if (r.of != 0) {
-            annotate({"operation", r.of});
-            message_.fixed64(track_event::flow_id, r.of);
+        for (const field& f : r.values) annotate(f);
+        if (r.operation != 0) {
+            annotate({"operation", r.operation});
+            message_.fixed64(track_event::flow_id, r.operation);
         }
         write_packet(time);
     }
 
-    void write_end(std::uint32_t which, std::uint64_t time) {
-        tracks_[which].free_at = time;
+    void write_end(std::uint32_t track, std::uint64_t time) {
+        tracks_[track].free_at = time;
         message_.clear();
         message_.number(track_event::type, track_event::slice_end);
-        message_.number(track_event::track_uuid, tracks_[which].uuid);
+        message_.number(track_event::track_uuid, tracks_[track].uuid);
         write_packet(time);
     }
 

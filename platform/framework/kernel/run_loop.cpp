@@ -48,8 +48,8 @@ std::chrono::nanoseconds thread_time() {
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-sc_time next_multiple(const sc_time& of, const sc_time& after) {
-    return sc_time::from_value((after.value() / of.value() + 1) * of.value());
+sc_time next_multiple(const sc_time& period, const sc_time& after) {
+    return sc_time::from_value((after.value() / period.value() + 1) * period.value());
 }
 
 }  // namespace
@@ -369,21 +369,21 @@ time_driver::plan run_loop::next() const {
 }
 
 void run_loop::simulate(const sc_time& until) {
-    const auto from = sc_time_stamp(), boundary = std::min(until, end_of_time());
-    if (boundary <= from && !sc_core::sc_pending_activity_at_current_time()) return;
+    const auto present = sc_time_stamp(), boundary = std::min(until, end_of_time());
+    if (boundary <= present && !sc_core::sc_pending_activity_at_current_time()) return;
     const auto deltas = sc_core::sc_delta_count();
     const auto start = wall_clock::now();
     simulating_ = true;
     const bool was_paused = paused_;
     try {
-        sc_core::sc_start(boundary - from);
+        sc_core::sc_start(boundary - present);
     } catch (...) {
         simulating_ = false;
         throw;
     }
     simulating_ = false;
     ++counted_.slices;
-    if (sc_core::sc_delta_count() != deltas) adapt(boundary - from, wall_clock::now() - start);
+    if (sc_core::sc_delta_count() != deltas) adapt(boundary - present, wall_clock::now() - start);
     driver_->moved();
     if (paused_ && !was_paused)
         for (const auto& observer : observers_) observer(true, pause_text_);

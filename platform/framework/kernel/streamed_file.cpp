@@ -16,9 +16,9 @@
 
 namespace trn {
 
-streamed_file::streamed_file(std::string path, mode how) : path_(std::move(path)) {
+streamed_file::streamed_file(std::string path, mode opening) : path_(std::move(path)) {
     check_not_read(path_);
-    open(how == mode::append ? O_APPEND : O_TRUNC);
+    open(opening == mode::append ? O_APPEND : O_TRUNC);
 }
 
 streamed_file::~streamed_file() {
@@ -26,10 +26,10 @@ streamed_file::~streamed_file() {
     if (file_ >= 0) ::close(file_);
 }
 
-void streamed_file::open(int how) {
+void streamed_file::open(int flag) {
     if (path_.empty()) return;
     // O_NONBLOCK: opening a FIFO would otherwise wait for a reader.
-    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | how, 0666);
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flag, 0666);
     if (file_ < 0 && errno == ENXIO)
         throw file_error(fmt::format(
             "cannot write {}: no process reads this FIFO; start its reader first", path_));

@@ -12,7 +12,7 @@ class streamed_file {
 public:
     enum class mode { replace, append };
     /// "": writes nothing. \throws std::system_error, file_error (check_not_read())
-    explicit streamed_file(std::string path, mode how = mode::replace);
+    explicit streamed_file(std::string path, mode opening = mode::replace);
     ~streamed_file();
     streamed_file(const streamed_file&) = delete;
     streamed_file& operator=(const streamed_file&) = delete;
@@ -32,7 +32,7 @@ public:
 private:
     static constexpr std::size_t piece = 64 << 10;
 
-    void open(int how);
+    void open(int flag);
 
     std::string path_, buffer_, failure_;
     int file_ = -1;

@@ -39,11 +39,11 @@ public:
         const auto out = std::back_inserter(line_);
         fmt::format_to(out, "{} {} {}", r.start.value(), r.module, r.name);
         if (r.type == record::kind::span) fmt::format_to(out, " for={}", r.duration.value());
-        for (const auto& f : r.with) {
+        for (const auto& f : r.values) {
             const auto* text = std::get_if<std::string_view>(&f.value);
             fmt::format_to(out, " {}={}", f.name, text ? quoted(*text) : number(f));
         }
-        if (r.of != 0) fmt::format_to(out, " op={}", r.of);
+        if (r.operation != 0) fmt::format_to(out, " op={}", r.operation);
         line_ += '\n';
         sum_.process_bytes(line_.data(), line_.size());
         if (file().is_open()) put(line_);
@@ -59,8 +59,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<writer> make_text_writer(const std::string& path, streamed_file::mode how) {
-    return std::make_unique<text_writer>(path, how);
+std::unique_ptr<writer> make_text_writer(const std::string& path, streamed_file::mode opening) {
+    return std::make_unique<text_writer>(path, opening);
 }
 
 }  // namespace trn::trace

@@ -10,7 +10,7 @@ namespace trn::trace {
 
 /// Writes one line per event and computes a digest; for "" only the digest. \throws
 /// std::system_error
-std::unique_ptr<writer> make_text_writer(const std::string& path,
-                                         streamed_file::mode how = streamed_file::mode::replace);
+std::unique_ptr<writer> make_text_writer(
+    const std::string& path, streamed_file::mode opening = streamed_file::mode::replace);
 
 }  // namespace trn::trace

@@ -26,10 +26,10 @@ inline sc_core::sc_time end_of_time() {
     return time_of_value(200 * day);
 }
 
-/// `from` + `by`, limited to end_of_time().
-inline sc_core::sc_time later(const sc_core::sc_time& from, const sc_core::sc_time& by) {
+/// `time` + `delay`, limited to end_of_time().
+inline sc_core::sc_time later(const sc_core::sc_time& time, const sc_core::sc_time& delay) {
     const sc_core::sc_time end = end_of_time();
-    return from >= end || end - from < by ? end : from + by;
+    return time >= end || end - time < delay ? end : time + delay;
 }
 
 }  // namespace trn

@@ -67,12 +67,12 @@ std::uint64_t digest() {
     return sink ? sink->digest() : 0;
 }
 
-position where() {
+position current_position() {
     return {digest(), now.operations, now.returns};
 }
 
-void resume_after(const position& from) {
-    now = from;
+void resume_after(const position& last) {
+    now = last;
     ++now.returns;
     if (sink) sink->resume_after(now);
 }
@@ -104,10 +104,10 @@ void close() {
     if (!failed.empty()) log::error("trace", "{}", failed);
 }
 
-void event(std::string_view module, std::string_view name, fields with,
+void event(std::string_view module, std::string_view name, fields values,
            const sc_core::sc_time& delay) {
     write({record::kind::event, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module,
-           name, detail::current, with});
+           name, detail::current, values});
 }
 
 void event_for_viewer(std::string_view module, std::string_view name,
@@ -119,11 +119,11 @@ void event_for_viewer(std::string_view module, std::string_view name,
 }
 
 void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
-          const sc_core::sc_time& duration, fields with) {
-    write({record::kind::span, start, duration, module, name, detail::current, with});
+          const sc_core::sc_time& duration, fields values) {
+    write({record::kind::span, start, duration, module, name, detail::current, values});
 }
 
-slice begin(std::string_view module, std::string_view name, fields with,
+slice begin(std::string_view module, std::string_view name, fields values,
             const sc_core::sc_time& delay) {
     const record r{record::kind::begin,
                    sc_core::sc_time_stamp() + delay,
@@ -131,16 +131,16 @@ slice begin(std::string_view module, std::string_view name, fields with,
                    module,
                    name,
                    detail::current,
-                   with};
+                   values};
     return {write(r) + 1, detail::current};
 }
 
-void end(slice& which, std::string_view module, std::string_view name, fields with,
+void end(slice& activity, std::string_view module, std::string_view name, fields values,
          const sc_core::sc_time& delay) {
-    const auto ended = std::exchange(which, {});
+    const auto ended = std::exchange(activity, {});
     if (ended.track == 0) return;
     write({record::kind::end, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module, name,
-           ended.of, with, ended.track - 1});
+           ended.operation, values, ended.track - 1});
 }
 
 }  // namespace trn::trace

@@ -42,7 +42,7 @@ operation current_or_new_operation();
 /// Sets the current operation during its lifetime, around code that does not wait.
 class on_behalf_of {
 public:
-    explicit on_behalf_of(operation which) : before_(std::exchange(detail::current, which)) {}
+    explicit on_behalf_of(operation number) : before_(std::exchange(detail::current, number)) {}
     ~on_behalf_of() { detail::current = before_; }
     on_behalf_of(const on_behalf_of&) = delete;
     on_behalf_of& operator=(const on_behalf_of&) = delete;
@@ -76,31 +76,31 @@ void flush();
 /// Completes the file; also called at a normal exit. Does nothing without an open trace.
 void close();
 
-position where();
-/// Simulated time goes back: later events follow the position `from`, in tracks of their own.
-void resume_after(const position& from);
+position current_position();
+/// Simulated time goes back: later events follow the position `last`, in tracks of their own.
+void resume_after(const position& last);
 
 /// Records an event in `module` at the current time plus `delay` (the annotated delay of a
 /// b_transport).
-void event(std::string_view module, std::string_view name, fields with = {},
+void event(std::string_view module, std::string_view name, fields values = {},
            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records an event only in a trace for a viewer: its digest does not contain the event.
 void event_for_viewer(std::string_view module, std::string_view name,
                       const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records an activity with known begin and duration.
 void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
-          const sc_core::sc_time& duration, fields with = {});
+          const sc_core::sc_time& duration, fields values = {});
 
 /// An activity whose end is not known when it begins; recorded as a begin and an end event. A
 /// module may have several at the same time.
 struct slice {
     std::uint32_t track = 0;  ///< track on which it is drawn; 0: it has not begun
-    operation of = 0;
+    trace::operation operation = 0;
 };
-slice begin(std::string_view module, std::string_view name, fields with = {},
+slice begin(std::string_view module, std::string_view name, fields values = {},
             const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records the end; does nothing if the slice has not begun.
-void end(slice& which, std::string_view module, std::string_view name, fields with = {},
+void end(slice& activity, std::string_view module, std::string_view name, fields values = {},
          const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
 }  // namespace trn::trace

@@ -55,8 +55,8 @@ struct record {
     sc_core::sc_time start;
     sc_core::sc_time duration;  ///< of a span only
     std::string_view module, name;
-    operation of;
-    fields with;
+    trace::operation operation;
+    fields values;
     std::uint32_t track = 0;  ///< track of the slice that ends
 };
 

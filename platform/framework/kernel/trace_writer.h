@@ -15,8 +15,9 @@ namespace trn::trace {
 class writer {
 public:
     /// "": writes nothing. \throws std::system_error
-    explicit writer(const std::string& path, streamed_file::mode how = streamed_file::mode::replace)
-        : file_(path, how) {}
+    explicit writer(const std::string& path,
+                    streamed_file::mode opening = streamed_file::mode::replace)
+        : file_(path, opening) {}
     virtual ~writer() = default;
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;

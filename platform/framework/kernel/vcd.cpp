@@ -116,12 +116,12 @@ private:
 
     void sample() {
         bool first = true;
-        for (auto& one : rows_) {
-            const auto value = one.signal.value();
-            if (value == one.last) continue;
-            one.last = value;
+        for (auto& row : rows_) {
+            const auto value = row.signal.value();
+            if (value == row.last) continue;
+            row.last = value;
             if (std::exchange(first, false)) write_time();
-            write_value(one);
+            write_value(row);
         }
     }
     void write_time() {
@@ -129,17 +129,17 @@ private:
         if (now != written_) file_.put(fmt::format("#{}\n", now));
         written_ = now;
     }
-    void write_value(const row& one) {
-        if (one.signal.width == 1)
-            file_.put(fmt::format("{}{}\n", one.last & 1, one.id));
+    void write_value(const row& row) {
+        if (row.signal.width == 1)
+            file_.put(fmt::format("{}{}\n", row.last & 1, row.id));
         else
-            file_.put(fmt::format("b{:b} {}\n", one.last, one.id));
+            file_.put(fmt::format("b{:b} {}\n", row.last, row.id));
     }
     void write_header() {
         file_.put("$version trnvp $end\n$timescale 1 ps $end\n");
         std::vector<std::string> scope;
-        for (const auto& one : rows_) {
-            const auto path = parts_of(one.signal.path);
+        for (const auto& row : rows_) {
+            const auto path = parts_of(row.signal.path);
             std::size_t common = 0;
             while (common < scope.size() && common + 1 < path.size() &&
                    scope[common] == path[common])
@@ -148,14 +148,14 @@ private:
             for (; scope.size() + 1 < path.size(); scope.push_back(path[scope.size()]))
                 file_.put(fmt::format("$scope module {} $end\n", path[scope.size()]));
             file_.put(
-                fmt::format("$var wire {} {} {} $end\n", one.signal.width, one.id, path.back()));
+                fmt::format("$var wire {} {} {} $end\n", row.signal.width, row.id, path.back()));
         }
         for (; !scope.empty(); scope.pop_back()) file_.put("$upscope $end\n");
         written_ = sc_core::sc_time_stamp().value();
         file_.put(fmt::format("$enddefinitions $end\n#{}\n$dumpvars\n", written_));
-        for (auto& one : rows_) {
-            one.last = one.signal.value();
-            write_value(one);
+        for (auto& row : rows_) {
+            row.last = row.signal.value();
+            write_value(row);
         }
         file_.put("$end\n");
     }

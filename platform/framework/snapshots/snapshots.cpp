@@ -399,7 +399,7 @@ snapshots::successor snapshots::prepare(std::string_view name,
 void snapshots::restore(successor next, const json& carry) const {
     std::fflush(nullptr);
     trace::flush();
-    const auto traced = trace::where();
+    const auto traced = trace::current_position();
     json names = json::array();
     for (const auto& [name, one] : kept_) names.push_back({{"name", name}, {"about", one.about}});
     const signals_held for_the_other;

@@ -20,7 +20,8 @@ void armed_errors::arm(memory_error error, std::uint64_t offset) {
 }
 
 void armed_errors::repair() {
-    std::erase_if(armed_, [](const auto& one) { return one.second == memory_error::repairable; });
+    std::erase_if(armed_,
+                  [](const auto& armed) { return armed.second == memory_error::repairable; });
     revoke_(all_);
 }
 
@@ -37,18 +38,18 @@ bool armed_errors::check(const tlm::tlm_generic_payload& payload,
                          const std::function<void(memory_error, std::uint64_t)>& met) {
     const std::uint64_t first = payload.get_address();
     const std::uint64_t end = first + payload.get_data_length();
-    auto one = armed_.lower_bound(first / atom * atom);
-    while (one != armed_.end() && one->first < end) {
-        const auto [offset, error] = *one;
+    auto next = armed_.lower_bound(first / atom * atom);
+    while (next != armed_.end() && next->first < end) {
+        const auto [offset, error] = *next;
         const bool whole = first <= offset && offset + atom <= end;
         if (payload.is_write() && whole) {
-            one = armed_.erase(one);
+            next = armed_.erase(next);
         } else if (payload.is_write()) {
-            ++one;  // a partial write does not repair the other bytes
+            ++next;  // a partial write does not repair the other bytes
         } else {
             met(error, offset);
             if (error != memory_error::corrected) return false;
-            one = armed_.erase(one);  // corrected and written back
+            next = armed_.erase(next);  // corrected and written back
         }
     }
     return true;

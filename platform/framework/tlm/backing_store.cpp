@@ -61,13 +61,13 @@ std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std
     const std::uint64_t end = (reinterpret_cast<std::uint64_t>(data) + size + page - 1) / page;
     std::array<std::uint64_t, 512> entries;
     std::uint64_t pages = 0;
-    for (std::uint64_t at = reinterpret_cast<std::uint64_t>(data) / page;
-         at < end && pages * page < enough;) {
-        const auto wanted = std::span(entries).first(std::min(entries.size(), end - at));
-        const auto got = read_entries(at, wanted);
+    for (std::uint64_t index = reinterpret_cast<std::uint64_t>(data) / page;
+         index < end && pages * page < enough;) {
+        const auto wanted = std::span(entries).first(std::min(entries.size(), end - index));
+        const auto got = read_entries(index, wanted);
         if (got == 0) return size;
         pages += static_cast<std::uint64_t>(std::ranges::count_if(wanted.first(got), held));
-        at += got;
+        index += got;
     }
     return pages * page;
 }
@@ -76,11 +76,11 @@ std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std
 std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size) {
     const auto end = static_cast<off_t>(offset + size);
     std::uint64_t bytes = 0;
-    off_t at = lseek(file, static_cast<off_t>(offset), SEEK_DATA);
-    while (at >= 0 && at < end) {
-        const off_t hole = std::min(lseek(file, at, SEEK_HOLE), end);
-        bytes += static_cast<std::uint64_t>(hole - at);
-        at = lseek(file, hole, SEEK_DATA);
+    off_t start = lseek(file, static_cast<off_t>(offset), SEEK_DATA);
+    while (start >= 0 && start < end) {
+        const off_t hole = std::min(lseek(file, start, SEEK_HOLE), end);
+        bytes += static_cast<std::uint64_t>(hole - start);
+        start = lseek(file, hole, SEEK_DATA);
     }
     return bytes;
 }
@@ -96,9 +96,9 @@ std::vector<store_place>& stores() {
     return all;
 }
 
-/// The first store that begins after `at`.
-std::vector<store_place>::iterator store_after(const std::uint8_t* at) {
-    return std::ranges::upper_bound(stores(), at, std::less<>(), &store_place::begin);
+/// The first store that begins after `address`.
+std::vector<store_place>::iterator store_after(const std::uint8_t* address) {
+    return std::ranges::upper_bound(stores(), address, std::less<>(), &store_place::begin);
 }
 
 bool all_zero(const std::uint8_t* bytes, std::size_t size) {
@@ -107,10 +107,10 @@ bool all_zero(const std::uint8_t* bytes, std::size_t size) {
 
 constexpr std::size_t worth_asking = 16384;  // bytes; below, the query costs as much as the copy
 
-/// Whether [at, at + size) belongs to a store and no host page backs it.
-bool fresh(const std::uint8_t* at, std::size_t size) {
-    const auto* store = backing_store::holding(at);
-    return store != nullptr && store->untouched(at, size);
+/// Whether [address, address + size) belongs to a store and no host page backs it.
+bool fresh(const std::uint8_t* address, std::size_t size) {
+    const auto* store = backing_store::holding(address);
+    return store != nullptr && store->untouched(address, size);
 }
 
 struct slice {
@@ -191,11 +191,11 @@ initial_content::~initial_content() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
-backing_store::backing_store(std::uint64_t size, sharing how, std::string_view group)
+backing_store::backing_store(std::uint64_t size, sharing mode, std::string_view group)
     : size_(size) {
     assert(size > 0);
     int flags = MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS;
-    if (how == sharing::file_descriptor) {
+    if (mode == sharing::file_descriptor) {
         const slice mine = take_slice(size, group);
         descriptor_ = mine.file;
         descriptor_offset_ = mine.offset;
@@ -214,10 +214,10 @@ backing_store::backing_store(std::shared_ptr<const initial_content> content)
 void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
     void* const place = content_ && descriptor >= 0 ? place_of_content(size_) : nullptr;
     if (place != nullptr) flags |= MAP_FIXED;
-    void* at =
+    void* mapped =
         mmap(place, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<std::uint8_t*>(at);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<std::uint8_t*>(mapped);
     stores().insert(store_after(data_), {data_, this});
 }
 
@@ -249,26 +249,26 @@ void backing_store::clear() {
     }
 }
 
-bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const {
-    const auto offset = static_cast<std::uint64_t>(at - data_);
-    assert(at >= data_ && size > 0 && size <= size_ - offset);
+bool backing_store::untouched(const std::uint8_t* address, std::uint64_t size) const {
+    const auto offset = static_cast<std::uint64_t>(address - data_);
+    assert(address >= data_ && size > 0 && size <= size_ - offset);
     if (content_) return false;
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
     const std::uint64_t last = (offset + size - 1) / block;
     for (std::uint64_t i = offset / block; i <= last; ++i)
         if (in_use_[i]) return false;
     for (std::uint64_t i = offset / block; i <= last; ++i) {
-        const std::uint64_t from = std::max(offset, i * block);
-        if (unbacked(from, std::min(offset + size, (i + 1) * block) - from)) continue;
+        const std::uint64_t start = std::max(offset, i * block);
+        if (unbacked(start, std::min(offset + size, (i + 1) * block) - start)) continue;
         note_in_use(i);
         return false;
     }
     return true;
 }
 
-void backing_store::provide(const std::uint8_t* at, std::uint64_t size) const {
-    const auto offset = static_cast<std::uint64_t>(at - data_);
-    assert(at >= data_ && size > 0 && size <= size_ - offset);
+void backing_store::provide(const std::uint8_t* address, std::uint64_t size) const {
+    const auto offset = static_cast<std::uint64_t>(address - data_);
+    assert(address >= data_ && size > 0 && size <= size_ - offset);
     if (descriptor_ >= 0) return;
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
     const std::uint64_t last = (offset + size - 1) / block;
@@ -294,11 +294,11 @@ void backing_store::note_in_use(std::uint64_t block_number) const {
         for (std::size_t i = 0; i < got; ++i)
             if (held(entries[i])) set_in_use(block_number + i / pages_per_block);
     } else {
-        const auto at = static_cast<off_t>(descriptor_offset_ + block_number * block);
-        const off_t hole =
-            lseek(descriptor_, std::max<off_t>(lseek(descriptor_, at, SEEK_DATA), at), SEEK_HOLE);
+        const auto start = static_cast<off_t>(descriptor_offset_ + block_number * block);
+        const off_t hole = lseek(
+            descriptor_, std::max<off_t>(lseek(descriptor_, start, SEEK_DATA), start), SEEK_HOLE);
         const auto end =
-            std::min(static_cast<std::uint64_t>(std::max(hole, at)) - descriptor_offset_, size_);
+            std::min(static_cast<std::uint64_t>(std::max(hole, start)) - descriptor_offset_, size_);
         for (std::uint64_t i = block_number; i * block < end; ++i) set_in_use(i);
     }
 }
@@ -319,31 +319,31 @@ std::uint64_t backing_store::known_in_use() {
 
 bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {
     if (descriptor_ < 0) return resident_private(data_ + offset, size, 1) == 0;
-    const auto at = static_cast<off_t>(descriptor_offset_ + offset);
-    const off_t next = lseek(descriptor_, at, SEEK_DATA);
-    return next < 0 ? errno == ENXIO : next >= at + static_cast<off_t>(size);
+    const auto start = static_cast<off_t>(descriptor_offset_ + offset);
+    const off_t next = lseek(descriptor_, start, SEEK_DATA);
+    return next < 0 ? errno == ENXIO : next >= start + static_cast<off_t>(size);
 }
 
-const backing_store* backing_store::holding(const std::uint8_t* at) {
-    const auto after = store_after(at);
+const backing_store* backing_store::holding(const std::uint8_t* address) {
+    const auto after = store_after(address);
     if (after == stores().begin()) return nullptr;
     const backing_store* store = std::prev(after)->store;
-    return static_cast<std::uint64_t>(at - store->data_) < store->size_ ? store : nullptr;
+    return static_cast<std::uint64_t>(address - store->data_) < store->size_ ? store : nullptr;
 }
 
-void provide_pages(std::uint8_t* to, std::size_t size) {
+void provide_pages(std::uint8_t* target, std::size_t size) {
     if (size < worth_asking) return;
-    if (const auto* store = backing_store::holding(to)) store->provide(to, size);
+    if (const auto* store = backing_store::holding(target)) store->provide(target, size);
 }
 
-bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
+bool copied_as_zeroes(std::uint8_t* target, const std::uint8_t* source, std::size_t size) {
     constexpr std::size_t glance = 64;
     if (size < worth_asking) return false;
-    if (fresh(from, size)) {
-        if (!fresh(to, size)) std::memset(to, 0, size);
+    if (fresh(source, size)) {
+        if (!fresh(target, size)) std::memset(target, 0, size);
         return true;
     }
-    return all_zero(from, glance) && fresh(to, size) && all_zero(from, size);
+    return all_zero(source, glance) && fresh(target, size) && all_zero(source, size);
 }
 
 }  // namespace trn

@@ -41,7 +41,7 @@ public:
 
     /// Aborts (std::bad_alloc) if the host cannot reserve `size` bytes of address space. Private
     /// stores have no group.
-    explicit backing_store(std::uint64_t size, sharing how = sharing::private_pages,
+    explicit backing_store(std::uint64_t size, sharing mode = sharing::private_pages,
                            std::string_view group = {});
     /// A private store of the content's size.
     explicit backing_store(std::shared_ptr<const initial_content> content);
@@ -59,21 +59,22 @@ public:
     std::uint64_t resident() const;
     /// Resets to zeroes or the initial content; returns pages to the host.
     void clear();
-    /// True: no host page backs [at, at + size), so it reads zero. May be false if other bytes in
-    /// the same 64 KiB are in use.
-    bool untouched(const std::uint8_t* at, std::uint64_t size) const;
+    /// True: no host page backs [address, address + size), so it reads zero. May be false if other
+    /// bytes in the same 64 KiB are in use.
+    bool untouched(const std::uint8_t* address, std::uint64_t size) const;
 
-    /// Has the host provide, in one call, each 64 KiB that [at, at + size) overlaps and that is not
-    /// known to be in use. Not for shared stores, whose pages show what other processes touched.
-    void provide(const std::uint8_t* at, std::uint64_t size) const;
+    /// Has the host provide, in one call, each 64 KiB that [address, address + size) overlaps and
+    /// that is not known to be in use. Not for shared stores, whose pages show what other processes
+    /// touched.
+    void provide(const std::uint8_t* address, std::uint64_t size) const;
 
     /// Bytes of all stores of this process that are known to be in use: a lower limit, in steps of
     /// 64 KiB.
     static std::uint64_t known_in_use();
     /// Whether any store of this process has a file descriptor.
     static bool any_shared();
-    /// The store that contains `at`; nullptr for other memory.
-    static const backing_store* holding(const std::uint8_t* at);
+    /// The store that contains `address`; nullptr for other memory.
+    static const backing_store* holding(const std::uint8_t* address);
 
 private:
     void map(int flags, int descriptor, std::uint64_t offset);
@@ -91,12 +92,12 @@ private:
     mutable std::vector<bool> in_use_;
 };
 
-/// Call before a large write to [to, to + size), which need not be in a store: see
+/// Call before a large write to [target, target + size), which need not be in a store: see
 /// backing_store::provide().
-void provide_pages(std::uint8_t* to, std::size_t size);
+void provide_pages(std::uint8_t* target, std::size_t size);
 
 /// Copies large zero areas between stores without touching them, so that scrubbing an HBM stack
 /// takes no host memory. False: nothing was done, and the bytes must be copied.
-bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size);
+bool copied_as_zeroes(std::uint8_t* target, const std::uint8_t* source, std::size_t size);
 
 }  // namespace trn

@@ -30,8 +30,8 @@ void bandwidth_resource::set_rate(std::uint64_t bytes_per_second) {
         (static_cast<unsigned __int128>(1'000'000'000'000u) << fraction_bits) / bytes_per_second);
 }
 
-void bandwidth_resource::hold_until(const sc_core::sc_time& at) {
-    if (the_mode == timing_mode::contended) free_at_ = std::max(free_at_, at);
+void bandwidth_resource::hold_until(const sc_core::sc_time& time) {
+    if (the_mode == timing_mode::contended) free_at_ = std::max(free_at_, time);
 }
 
 /// bytes / rate in the kernel's resolution (1 ps), rounded up so that transfers take time.
@@ -42,11 +42,11 @@ sc_core::sc_time bandwidth_resource::occupancy(std::uint64_t bytes) const {
     return time_of_value(static_cast<std::uint64_t>(ps >> fraction_bits));
 }
 
-sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& at) {
+sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& start) {
     bytes_ += bytes;
-    if (the_mode == timing_mode::functional) return at;
+    if (the_mode == timing_mode::functional) return start;
     const sc_core::sc_time occupied = occupancy(bytes);
-    free_at_ = std::max(at, free_at_) + occupied;
+    free_at_ = std::max(start, free_at_) + occupied;
     busy_ += occupied;
     return free_at_;
 }

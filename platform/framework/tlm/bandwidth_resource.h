@@ -25,12 +25,12 @@ public:
 
     explicit bandwidth_resource(const config& cfg);
 
-    /// Reserves the resource for `bytes` from the later of `at` (absolute) and the time it is free.
-    /// Returns the time at which the last byte has left; `at` in functional timing.
-    sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& at);
-    /// Keeps the resource occupied until `at` (absolute), when its last bytes are delayed
+    /// Reserves the resource for `bytes` from the later of `start` (absolute) and the time it is
+    /// free. Returns the time at which the last byte has left; `start` in functional timing.
+    sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& start);
+    /// Keeps the resource occupied until `time` (absolute), when its last bytes are delayed
     /// downstream.
-    void hold_until(const sc_core::sc_time& at);
+    void hold_until(const sc_core::sc_time& time);
     /// Sets the rate of later reservations.
     void set_rate(std::uint64_t bytes_per_second);
     /// Sends `bytes` at now + `delay`; sets `delay` to the arrival of the last byte.

@@ -84,7 +84,7 @@ public:
     virtual bool unmap_host(std::uint64_t iova, std::uint64_t size,
                             const std::function<void(const host_range&)>& forgotten) = 0;
     /// Sets the watcher of the function's accesses to ranges with bytes; nullptr: none.
-    virtual void watch_host_memory(traffic_watcher* by) = 0;
+    virtual void watch_host_memory(traffic_watcher* watcher) = 0;
     /// Sets the carrier of messages; nullptr fails the outstanding requests.
     virtual void carry_host_messages(host_messages* carrier) = 0;
     /// The RAM of this function's server, which all its functions can share; nullptr: none. It is

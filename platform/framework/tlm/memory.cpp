@@ -9,13 +9,13 @@ namespace trn {
 namespace {
 
 /// Payloads with byte enables, or with a streaming width below the length.
-void copy_bytewise(tlm::tlm_generic_payload& payload, std::uint8_t* at) {
+void copy_bytewise(tlm::tlm_generic_payload& payload, std::uint8_t* bytes) {
     const std::uint8_t* enables = payload.get_byte_enable_ptr();
     const unsigned enable_length = payload.get_byte_enable_length();
     const unsigned width = payload.get_streaming_width();
     for (unsigned i = 0; i < payload.get_data_length(); ++i) {
         if (enables != nullptr && enables[i % enable_length] != TLM_BYTE_ENABLED) continue;
-        std::uint8_t& mine = at[i % width];
+        std::uint8_t& mine = bytes[i % width];
         std::uint8_t& theirs = payload.get_data_ptr()[i];
         if (payload.is_write())
             mine = theirs;

@@ -25,10 +25,10 @@ sc_core::sc_time memory_port::window::reserve_and_trace(tlm::tlm_command command
     std::vector<sc_core::sc_time> left(hops.size());
     const auto through =
         reserve_hops(command, address, bytes, start,
-                     [&left](std::size_t at, const sc_core::sc_time& when) { left[at] = when; });
+                     [&left](std::size_t hop, const sc_core::sc_time& time) { left[hop] = time; });
     for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the data
-        const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
-        hops[at].resource->crossed(command, bytes, start, left[at]);
+        const auto hop = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
+        hops[hop].resource->crossed(command, bytes, start, left[hop]);
     }
     return through;
 }
@@ -124,7 +124,7 @@ memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, uns
                                          const std::uint8_t*& lent) {
     const window* direct = pending.is_deferred() ? nullptr : known(tlm::TLM_READ_COMMAND, address);
     // A watcher needs a copy, because it stores the bytes at the time of the access.
-    if (direct != nullptr && direct->watched.by == nullptr &&
+    if (direct != nullptr && direct->watched.watcher == nullptr &&
         direct->room(address, length) == length) {
         lent = direct->at(address);
         take_time(*direct, tlm::TLM_READ_COMMAND, address, length, delay);
@@ -132,10 +132,10 @@ memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, uns
     }
     loan asked;
     payload_.set_extension(&asked);
-    const outcome how = access(tlm::TLM_READ_COMMAND, address, bytes, length, pending, delay);
+    const outcome result = access(tlm::TLM_READ_COMMAND, address, bytes, length, pending, delay);
     payload_.clear_extension(&asked);
     lent = asked.bytes;
-    return how;
+    return result;
 }
 
 memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint64_t address,

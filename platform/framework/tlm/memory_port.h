@@ -21,14 +21,14 @@ class memory_port {
 public:
     /// The watcher to notify after a copy through a window's pointer.
     struct watch {
-        traffic_watcher* by = nullptr;
+        traffic_watcher* watcher = nullptr;
         std::uint64_t address = 0;  ///< in the watcher's address space
 
         void report_read(std::uint8_t* copied, std::uint64_t length) const {
-            if (by != nullptr) by->has_read(address, {copied, length});
+            if (watcher != nullptr) watcher->has_read(address, {copied, length});
         }
         void report_write(const std::uint8_t* copied, std::uint64_t length) const {
-            if (by != nullptr) by->has_written(address, {copied, length});
+            if (watcher != nullptr) watcher->has_written(address, {copied, length});
         }
     };
     /// Plain memory that the initiator may access through a pointer.
@@ -52,7 +52,7 @@ public:
             return command == tlm::TLM_WRITE_COMMAND ? write_latency : read_latency;
         }
         watch watched_at(std::uint64_t address) const {
-            return {watched.by, watched.address + (address - first)};
+            return {watched.watcher, watched.address + (address - first)};
         }
         /// Reserves every resource of the route from `start` (absolute); returns when the last byte
         /// has left the slowest one, without latency.
@@ -74,11 +74,11 @@ public:
             sc_core::sc_time through = start;
             const std::size_t count = hops.size();
             for (std::size_t n = 0; n < count; ++n) {
-                const std::size_t at = command == tlm::TLM_WRITE_COMMAND ? count - 1 - n : n;
-                const route::hop& hop = hops[at];
+                const std::size_t index = command == tlm::TLM_WRITE_COMMAND ? count - 1 - n : n;
+                const route::hop& hop = hops[index];
                 const auto own =
                     hop.resource->reserve(command, hop.address + (address - first), bytes, start);
-                left(at, own);
+                left(index, own);
                 if (through > own) hop.resource->held_until(command, through);
                 through = std::max(through, own);
             }
@@ -105,9 +105,10 @@ public:
     }
     /// Like find() without a request, for accesses too short for one.
     const window* known(tlm::tlm_command command, std::uint64_t address) const {
-        const std::size_t at = latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
-        if (at >= spans_.size() || !spans_[at].holds(address)) return search(command, address);
-        return windows_[at].allows(command) ? &windows_[at] : nullptr;
+        const std::size_t index = latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
+        if (index >= spans_.size() || !spans_[index].holds(address))
+            return search(command, address);
+        return windows_[index].allows(command) ? &windows_[index] : nullptr;
     }
 
     /// Transfers `length` bytes from now + `delay` on and adds the access time to `delay`.

@@ -16,9 +16,9 @@ void pending_access::attempt(const tlm::tlm_generic_payload& payload) {
 }
 
 void pending_access::leave() {
-    deferral& from = *std::exchange(held_by_, nullptr);
-    std::erase(from.held_, this);
-    if (from.held_.empty() && from.unused_) from.unused_();
+    deferral& holder = *std::exchange(held_by_, nullptr);
+    std::erase(holder.held_, this);
+    if (holder.held_.empty() && holder.unused_) holder.unused_();
 }
 
 deferral::~deferral() {

@@ -17,11 +17,11 @@ namespace trn {
 /// sockets, because both sides may initiate.
 class plug : public sc_core::sc_object {
 public:
-    /// A module with plugs. `at` is the device's plug; at.index() distinguishes several.
+    /// A module with plugs. `own_plug` is the device's plug; its index() distinguishes several.
     class device {
     public:
         /// Executes a transaction from the peer; sets the response before it returns.
-        virtual void received(plug& at, tlm::tlm_generic_payload& payload,
+        virtual void received(plug& own_plug, tlm::tlm_generic_payload& payload,
                               sc_core::sc_time& delay) = 0;
         /// Like received(), without time or side effects; returns the number of bytes transferred.
         virtual unsigned peeked(plug&, tlm::tlm_generic_payload&) { return 0; }
@@ -30,13 +30,13 @@ public:
             dmi.allow_none();
             return false;
         }
-        /// Pointers granted through `at` for these addresses are invalid.
+        /// Pointers granted through the plug for these addresses are invalid.
         virtual void pointers_revoked(plug&, std::uint64_t /*first*/, std::uint64_t /*last*/) {}
         /// The link at this plug is up, down, or has changed speed or width.
         virtual void link_changed(plug&) {}
         /// The link at this plug has corrected an error.
         virtual void link_erred(plug&, link_error) {}
-        /// Implemented by links: the link end for the peer of `at`.
+        /// Implemented by links: the link end for the peer of the plug.
         virtual link_end* link_seen_from(plug&) { return nullptr; }
 
     protected:

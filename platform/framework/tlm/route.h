@@ -16,39 +16,39 @@ namespace trn {
 /// A resource on the path to a memory: a link direction, a memory stack.
 class crossing {
 public:
-    /// Reserves the resource for `bytes` at `address` (in this hop's address space) from `at`
+    /// Reserves the resource for `bytes` at `address` (in this hop's address space) from `start`
     /// (absolute). Returns when the last byte has left, without latency.
     virtual sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
-                                     std::uint64_t bytes, const sc_core::sc_time& at) = 0;
+                                     std::uint64_t bytes, const sc_core::sc_time& start) = 0;
     /// The next hop accepts the last of the reserved bytes at `taken` (absolute). A hop with a
     /// bounded buffer stays occupied until the rest fits into it.
     virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
     /// Calls reserve() and, while tracing, crossed().
     sc_core::sc_time pass(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
-                          const sc_core::sc_time& at) {
-        const auto through = reserve(command, address, bytes, at);
-        if (trace::on()) crossed(command, bytes, at, through);
+                          const sc_core::sc_time& start) {
+        const auto through = reserve(command, address, bytes, start);
+        if (trace::on()) crossed(command, bytes, start, through);
         return through;
     }
-    /// Traces that an operation's bytes were reserved from `at` and have left at `until`
+    /// Traces that an operation's bytes were reserved from `start` and have left at `until`
     /// (absolute). Called only while tracing.
-    virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/, const sc_core::sc_time& /*at*/,
-                         const sc_core::sc_time& /*until*/) {}
+    virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/,
+                         const sc_core::sc_time& /*start*/, const sc_core::sc_time& /*until*/) {}
 
 protected:
     ~crossing() = default;
     /// Implements crossed(): the bytes occupied `module` for the last `occupancy` before `until`.
     static void report_transfer(std::string_view module, std::string_view name, std::uint64_t bytes,
-                                const sc_core::sc_time& at, const sc_core::sc_time& until,
+                                const sc_core::sc_time& start, const sc_core::sc_time& until,
                                 const sc_core::sc_time& occupancy) {
         if (trace::current_operation() == 0) return;
-        const auto start = until > at + occupancy ? until - occupancy : at;
-        trace::span(module, name, start, until - start, {{"bytes", bytes}});
+        const auto begin = until > start + occupancy ? until - occupancy : start;
+        trace::span(module, name, begin, until - begin, {{"bytes", bytes}});
     }
     static void report_transfer(std::string_view module, tlm::tlm_command command,
-                                std::uint64_t bytes, const sc_core::sc_time& at,
+                                std::uint64_t bytes, const sc_core::sc_time& start,
                                 const sc_core::sc_time& until, const sc_core::sc_time& occupancy) {
-        report_transfer(module, command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at,
+        report_transfer(module, command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, start,
                         until, occupancy);
     }
 };
@@ -88,12 +88,12 @@ public:
     bandwidth_crossing(const sc_core::sc_object& owner, bandwidth_resource& resource)
         : owner_(owner), resource_(resource) {}
     sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
-                             const sc_core::sc_time& at) override {
-        return resource_.reserve(bytes, at);
+                             const sc_core::sc_time& start) override {
+        return resource_.reserve(bytes, start);
     }
-    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                  const sc_core::sc_time& until) override {
-        report_transfer(owner_.name(), command, bytes, at, until, resource_.occupancy(bytes));
+        report_transfer(owner_.name(), command, bytes, start, until, resource_.occupancy(bytes));
     }
 
 private:

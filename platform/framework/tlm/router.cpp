@@ -59,12 +59,12 @@ bool router::find(std::uint64_t address, std::uint64_t length) {
 void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
-    if (!contains(last_.of, address, length) && !find(address, length)) [[unlikely]] {
+    if (!contains(last_.mapped, address, length) && !find(address, length)) [[unlikely]] {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
     delay += last_.latency;
-    payload.set_address(address - last_.of.base + last_.of.target_base);
+    payload.set_address(address - last_.mapped.base + last_.mapped.target_base);
     last_.target->b_transport(payload, delay);
     payload.set_address(address);  // so that initiators can reuse their payload
 }
@@ -113,11 +113,11 @@ void router::invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uin
         if (range.port != static_cast<unsigned>(port)) continue;
         const std::uint64_t range_last = range.target_base + (range.size - 1);
         if (last < range.target_base || first > range_last) continue;
-        const std::uint64_t from = std::max<std::uint64_t>(first, range.target_base);
-        const std::uint64_t to = std::min<std::uint64_t>(last, range_last);
+        const std::uint64_t part_first = std::max<std::uint64_t>(first, range.target_base);
+        const std::uint64_t part_last = std::min<std::uint64_t>(last, range_last);
         for (int i = 0; i < target.size(); ++i) {
-            target[i]->invalidate_direct_mem_ptr(from - range.target_base + range.base,
-                                                 to - range.target_base + range.base);
+            target[i]->invalidate_direct_mem_ptr(part_first - range.target_base + range.base,
+                                                 part_last - range.target_base + range.base);
         }
     }
 }

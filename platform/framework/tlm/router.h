@@ -52,7 +52,7 @@ private:
     /// The range of the last access. Accesses cluster, so most need nothing else of a router: one
     /// cache line, which counts where thousands of routers take turns.
     struct alignas(64) recent {
-        range of{};  // initially contains no address
+        range mapped{};  // initially contains no address
         tlm::tlm_blocking_transport_if<>* target = nullptr;
         sc_core::sc_time latency = {};
     };

@@ -52,13 +52,13 @@ private:
 };
 
 /// Sends a payload whose only content is the extension `carrier`, which the receiver takes over.
-/// `delay`: time until it arrives at the peer of `from`. Returns the peer's response.
+/// `delay`: time until it arrives at the peer of `sender`. Returns the peer's response.
 template <class Carrier>
-tlm::tlm_response_status send_carried(plug& from, Carrier carrier,
+tlm::tlm_response_status send_carried(plug& sender, Carrier carrier,
                                       sc_core::sc_time delay = sc_core::SC_ZERO_TIME) {
     carrier_payload payload;
     payload->set_extension(&carrier);
-    from.send(*payload, delay);
+    sender.send(*payload, delay);
     payload->clear_extension(&carrier);
     return payload->get_response_status();
 }

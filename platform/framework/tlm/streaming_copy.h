@@ -8,6 +8,6 @@ namespace trn {
 
 /// Like std::memcpy(), but writes past the host's caches where that pays (Intel processors with
 /// AVX2): faster for a large copy that is evicted before anything reads it.
-void streaming_copy(std::uint8_t* to, const std::uint8_t* from, std::size_t size);
+void streaming_copy(std::uint8_t* target, const std::uint8_t* source, std::size_t size);
 
 }  // namespace trn

@@ -18,7 +18,7 @@ struct cable final : accepts_faults {
             {"mend", "ends cut", {}, [this](auto&) { whole = true; }},
             {"heat",
              "another temperature",
-             {fault_argument::number("kelvin", -100, 200, "added").in("K")},
+             {fault_argument::number("kelvin", -100, 200, "added").in_unit("K")},
              [this](const fault_values& given) { kelvin = given.number<std::int64_t>("kelvin"); }},
             {"damage",
              "for a while",

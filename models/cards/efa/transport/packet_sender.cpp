@@ -488,7 +488,7 @@ void packet_sender::prepare(send_request& request, const departing& train) {
                                                         : srd_packet::kind::write;
     packet->source = port_.address();
     packet->destination = request.card;
-    packet->cause = request.slice.of;
+    packet->cause = request.slice.operation;
     packet->datagram = request.datagram;
     packet->has_immediate = request.has_immediate;
     packet->immediate = request.has_immediate ? request.immediate : 0;

@@ -125,7 +125,7 @@ bool send_queues::stop(std::uint32_t handle, bool flushes) {
             continue;
         }
         send_request& request = requests_.at(message);
-        const trace::on_behalf_of cause(request.slice.of);
+        const trace::on_behalf_of cause(request.slice.operation);
         if (trace::on()) trace::end(request.slice, name_, "dropped");
         remove(message);
     }
@@ -135,7 +135,7 @@ bool send_queues::stop(std::uint32_t handle, bool flushes) {
 
 void send_queues::forget() {
     for (auto& [message, request] : requests_) {
-        const trace::on_behalf_of cause(request.slice.of);
+        const trace::on_behalf_of cause(request.slice.operation);
         if (trace::on()) trace::end(request.slice, name_, "dropped");
     }
     requests_.clear();
@@ -150,7 +150,7 @@ send_request* send_queues::find(std::uint64_t message) {
 
 void send_queues::complete(std::uint64_t message, status result, const sc_time& time) {
     send_request& request = requests_.at(message);
-    const trace::on_behalf_of cause(request.slice.of);
+    const trace::on_behalf_of cause(request.slice.operation);
     count(request, result);
     const queue_pair* const qp = objects_.queue_pairs.find(request.queue_pair);
     // Like verbs, reports a failed request even if it is unsignalled.

@@ -236,7 +236,7 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
         auto* const memory = direct->at(part.address);
         const auto now = sc_core::sc_time_stamp();
         const auto watched = direct->watched_at(part.address);
-        if (!to_host && watched.by != nullptr) {
+        if (!to_host && watched.watcher != nullptr) {
             // A watcher may replace the bytes, so they are stored after it.
             std::vector<std::uint8_t> bytes(memory, memory + count);
             watched.report_read(bytes.data(), count);

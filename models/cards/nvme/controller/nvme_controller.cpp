@@ -217,7 +217,7 @@ std::vector<accepts_faults::fault> nvme_controller::faults() {
          [this](auto&) { fail(); }},
         {"temperature",
          "the composite temperature",
-         {fault_argument::number("kelvin", 0, 0xffff, "temperature").in("K")},
+         {fault_argument::number("kelvin", 0, 0xffff, "temperature").in_unit("K")},
          [this](const fault_values& given) {
              health_.temperature = given.number<std::uint16_t>("kelvin");
              admin_.check_temperature();

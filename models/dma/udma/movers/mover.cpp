@@ -130,7 +130,7 @@ std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
 void dma_mover::complete_due(dma_activation& activation) {
     while (!flight_.empty()) {
         dma_transfer& t = flight_.front();
-        const trace::on_behalf_of operation(t.slice.of);
+        const trace::on_behalf_of operation(t.slice.operation);
         if (!t.dropped) {
             if (t.completes_at > activation.now || activation.spent()) return;
             if (move(t, activation) == dma_progress::blocked) return;

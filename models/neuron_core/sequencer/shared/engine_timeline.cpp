@@ -60,7 +60,7 @@ void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
 }
 
 void engine_timeline::close_wait(const semaphores::poster& poster, cycles waited) {
-    wait_.of = poster.operation;
+    wait_.operation = poster.operation;
     trace::end(wait_, track_, "met", {{"by", poster.name()}, {"cycles", waited}});
 }
 

@@ -62,7 +62,7 @@ std::optional<std::uint64_t> planning::parse(const config::node& value, const va
                                              config::parsed<T> (*parser)(std::string_view)) {
     const auto written = text(value, known);
     if (!written) return std::nullopt;
-    const auto parsed = how(*written);
+    const auto parsed = parser(*written);
     if (const auto* why = std::get_if<config::refusal>(&parsed)) {
         report(value, *why);
         return std::nullopt;
