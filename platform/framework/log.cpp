@@ -18,9 +18,8 @@ constexpr unsigned max_per_site = 20;
 using site_key = std::pair<std::string_view, int>;
 
 struct state {
-    sink out = [](const record& one) { print_to(stderr, "{}\n", to_line(one)); };
+    sink out = [](const record& logged) { print_to(stderr, "{}\n", to_line(logged)); };
     std::map<site_key, unsigned> spoken;
-    std::uint64_t warnings = 0;
 };
 
 state& current() {
@@ -46,10 +45,10 @@ sink replace_sink(sink next) {
     return std::exchange(current().out, std::move(next));
 }
 
-std::string to_line(const record& one) {
-    return fmt::format("[{:>5}.{:06} ms] {}{}: {}", one.time_ps / 1'000'000'000,
-                       one.time_ps % 1'000'000'000 / 1000, word(one.severity), one.module,
-                       one.text);
+std::string to_line(const record& logged) {
+    return fmt::format("[{:>5}.{:06} ms] {}{}: {}", logged.time_ps / 1'000'000'000,
+                       logged.time_ps % 1'000'000'000 / 1000, word(logged.severity), logged.module,
+                       logged.text);
 }
 
 std::uint64_t now_ps() {
@@ -65,17 +64,8 @@ void bounded_guest_warn(std::string_view module, std::string_view text, std::str
     if (current().out) detail::emit(level::guest_warning, module, text, rule);
 }
 
-void reset_limits() {
-    current().spoken.clear();
-}
-
-std::uint64_t guest_warnings() {
-    return current().warnings;
-}
-
 bool detail::admit(level severity, const source_line& site, bool& last) {
     state& log = current();
-    if (severity == level::guest_warning) ++log.warnings;
     if (!log.out) return false;
     // Messages of the platform itself, which are bounded already.
     if (severity == level::info) return true;

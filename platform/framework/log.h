@@ -32,16 +32,10 @@ using sink = std::function<void(const record&)>;
 sink replace_sink(sink next);
 
 /// The form of the default sink: "[    1.234567 ms] warning chip0.udma3: text".
-std::string to_line(const record& one);
+std::string to_line(const record& logged);
 
 /// Current simulated time in ps.
 std::uint64_t now_ps();
-
-/// Resets the counts of records per source line.
-void reset_limits();
-
-/// Number of guest warnings, including suppressed ones.
-std::uint64_t guest_warnings();
 
 namespace detail {
 

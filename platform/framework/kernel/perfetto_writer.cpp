@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "platform/framework/config/mix_in.h"
 #include "platform/framework/kernel/protobuf.h"
 
 namespace trn::trace {
@@ -161,11 +162,9 @@ private:
         return id;
     }
 
-    /// FNV-1a, which gives the same ids in every run.
+    /// Gives the same ids in every run.
     std::uint64_t uuid(std::string_view name) const {
-        std::uint64_t hash = 0xcbf29ce484222325 ^ returns_;
-        for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-        return hash | 1;  // 0 means no track
+        return mix_in(first_mix ^ returns_, name) | 1;  // 0 means no track
     }
 
     void annotate(const field& f) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/kernel/random.h"
 
+#include "platform/framework/config/mix_in.h"
+
 namespace trn {
 namespace {
 
@@ -24,9 +26,7 @@ std::uint64_t seed() {
 }
 
 std::uint64_t seed_for(std::string_view name) {
-    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return mix_bits(hash ^ mix_bits(run_seed + 0x9e3779b97f4a7c15u));
+    return mix_bits(mix_in(first_mix, name) ^ mix_bits(run_seed + 0x9e3779b97f4a7c15u));
 }
 
 }  // namespace trn

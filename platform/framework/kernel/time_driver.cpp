@@ -139,10 +139,6 @@ public:
 
 }  // namespace
 
-sc_time time_driver::access_rest(const sc_time&) const {
-    return SC_ZERO_TIME;
-}
-
 std::unique_ptr<time_driver> make_time_driver(const time_policy& policy, const sc_time& access_cost,
                                               const sc_time& shortest_gap) {
     switch (policy.mode) {

@@ -42,7 +42,9 @@ public:
     /// event.
     virtual sc_core::sc_time access_time(const sc_core::sc_time& event) const = 0;
     /// Additional cost of the access, given its annotated delay.
-    virtual sc_core::sc_time access_rest(const sc_core::sc_time& delay) const;
+    virtual sc_core::sc_time access_rest(const sc_core::sc_time& /*delay*/) const {
+        return sc_core::SC_ZERO_TIME;
+    }
     /// Whether replies to writes are held until the work that they started has finished.
     virtual bool holds_answers() const { return true; }
     /// Whether the handler of a write simulates that work.

@@ -35,10 +35,7 @@ void open(const std::string& path, bool with_digest) {
     close();
     failed.clear();
     now = {};
-    if (path.ends_with(".perfetto-trace"))
-        sink = make_perfetto_writer(path);
-    else
-        sink = make_text_writer(path);
+    sink = path.ends_with(".perfetto-trace") ? make_perfetto_writer(path) : make_text_writer(path);
     if (with_digest && sink->for_viewer()) sum = make_text_writer({});
     detail::on = true;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <systemc>
 #include <utility>
 
@@ -24,13 +25,9 @@ std::string identifier(std::size_t number) {
 }
 
 std::vector<std::string> parts_of(const std::string& path) {
-    std::vector<std::string> parts(1);
-    for (const char c : path) {
-        if (c == '.')
-            parts.emplace_back();
-        else
-            parts.back() += c;
-    }
+    std::vector<std::string> parts;
+    std::istringstream text(path);
+    for (std::string part; std::getline(text, part, '.');) parts.push_back(part);
     return parts;
 }
 

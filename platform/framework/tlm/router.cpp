@@ -27,9 +27,7 @@ void router::end_of_elaboration() {
 
 const router::range* router::map(const range& added) {
     sc_assert(added.size > 0);
-    const auto next =
-        std::upper_bound(ranges_.begin(), ranges_.end(), added.base,
-                         [](std::uint64_t base, const range& other) { return base < other.base; });
+    const auto next = std::ranges::upper_bound(ranges_, added.base, {}, &range::base);
     if (next != ranges_.end() && next->base - added.base < added.size) return &*next;
     if (next != ranges_.begin()) {
         const range& previous = *std::prev(next);
@@ -41,9 +39,7 @@ const router::range* router::map(const range& added) {
 }
 
 const router::range* router::decode(std::uint64_t address, std::uint64_t length) const {
-    const auto next =
-        std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                         [](std::uint64_t at, const range& other) { return at < other.base; });
+    const auto next = std::ranges::upper_bound(ranges_, address, {}, &range::base);
     if (next == ranges_.begin() || !contains(*std::prev(next), address, length)) return nullptr;
     return &*std::prev(next);
 }
@@ -84,9 +80,7 @@ bool router::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     const range* hit = decode(address, 1);
     if (hit == nullptr) {
         dmi.allow_none();
-        const auto next =
-            std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                             [](std::uint64_t at, const range& other) { return at < other.base; });
+        const auto next = std::ranges::upper_bound(ranges_, address, {}, &range::base);
         dmi.set_start_address(
             next == ranges_.begin() ? 0 : std::prev(next)->base + std::prev(next)->size);
         dmi.set_end_address(next == ranges_.end() ? ~sc_dt::uint64{0} : next->base - 1);

@@ -56,10 +56,7 @@ void dma_messages::ask(const std::shared_ptr<transfer>& transfer, std::uint32_t 
                        std::uint32_t size) {
     if (transfer->is_write) {
         const auto room = post(command::dma_write, transfer->iova + offset, size, size);
-        const std::size_t data_at =
-            (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
-            sizeof(header);
-        std::memcpy(&room[data_at], &transfer->data[offset], size);
+        std::memcpy(&room[data_offset()], &transfer->data[offset], size);
     } else {
         post(command::dma_read, transfer->iova + offset, size, 0);
     }
@@ -104,33 +101,30 @@ void dma_messages::answered(const message& reply) {
     if (!asked.part_of->is_write) return read_answered(asked, reply);
     const bool last = std::ranges::none_of(
         questions_, [&](const question& other) { return other.part_of == asked.part_of; });
-    if (last) {
-        --transfers_;
-        bytes_ -= asked.part_of->size;
-        if (std::exchange(was_full_, false)) room_();
-    }
+    if (last) finish(*asked.part_of);
 }
 
 void dma_messages::read_answered(const question& asked, const message& reply) {
     transfer& whole = *asked.part_of;
-    const std::size_t data_at =
-        (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
-        sizeof(header);
     const bool failed =
-        (reply.head.flags & flag_error) != 0 || reply.payload.size() < data_at + asked.size;
+        (reply.head.flags & flag_error) != 0 || reply.payload.size() < data_offset() + asked.size;
     if (failed) {
         whole.data.clear();
     } else {
-        const auto data = reply.payload.subspan(data_at, asked.size);
+        const auto data = reply.payload.subspan(data_offset(), asked.size);
         whole.data.insert(whole.data.end(), data.begin(), data.end());
         if (const auto done = static_cast<std::uint32_t>(whole.data.size()); done < whole.size) {
             ask(asked.part_of, done, std::min(max_transfer_, whole.size - done));
             return send_();
         }
     }
+    finish(whole);
+}
+
+void dma_messages::finish(const transfer& ended) {
     --transfers_;
-    bytes_ -= whole.size;
-    whole.done(whole.data);
+    bytes_ -= ended.size;
+    if (ended.done) ended.done(ended.data);
     if (std::exchange(was_full_, false)) room_();
 }
 

@@ -61,6 +61,12 @@ private:
     std::span<std::uint8_t> post(command request, std::uint64_t iova, std::uint64_t count,
                                  std::size_t data);
     void read_answered(const question& asked, const message& reply);
+    void finish(const transfer& ended);
+    /// Offset of the data in a message's payload.
+    std::size_t data_offset() const {
+        return (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
+               sizeof(header);
+    }
 
     stream& out_;
     std::function<void()> send_, room_;

@@ -103,28 +103,21 @@ std::optional<message> stream::next() {
     return taken;
 }
 
-std::span<std::uint8_t> stream::reply(const header& request, std::size_t size) {
+std::span<std::uint8_t> stream::reply(const header& request, std::size_t size, int error) {
     assert(sent_ == 0 && reply_.empty());
     reply_.resize(sizeof(header) + size);
     const header head{.id = request.id,
                       .command = request.command,
                       .size = static_cast<std::uint32_t>(reply_.size()),
-                      .flags = flag_reply,
-                      .error = 0};
+                      .flags = flag_reply | (error != 0 ? flag_error : 0),
+                      .error = static_cast<std::uint32_t>(error)};
     std::memcpy(reply_.data(), &head, sizeof head);
     return std::span(reply_).subspan(sizeof head);
 }
 
 void stream::reply_error(const header& request, int error, std::span<const std::uint8_t> text) {
     drop_reply();  // an incomplete reply, built before the error
-    const auto room = reply(request, text.size());
-    std::ranges::copy(text, room.begin());
-    const header head{.id = request.id,
-                      .command = request.command,
-                      .size = static_cast<std::uint32_t>(reply_.size()),
-                      .flags = flag_reply | flag_error,
-                      .error = static_cast<std::uint32_t>(error)};
-    std::memcpy(reply_.data(), &head, sizeof head);
+    std::ranges::copy(text, reply(request, text.size(), error).begin());
 }
 
 void stream::drop_reply() {

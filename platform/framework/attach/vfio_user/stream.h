@@ -58,8 +58,8 @@ public:
     std::optional<message> next();
 
     /// Payload of a reply with `size` bytes, which the next flush() sends before posted messages.
-    /// Precondition: !pending().
-    std::span<std::uint8_t> reply(const header& request, std::size_t size);
+    /// `error`: errno of an error reply. Precondition: !pending().
+    std::span<std::uint8_t> reply(const header& request, std::size_t size, int error = 0);
     void reply_error(const header& request, int error, std::span<const std::uint8_t> text = {});
     /// Drops the reply of a request that wants none.
     void drop_reply();
