@@ -39,7 +39,7 @@ bool is_at(std::string_view pattern, std::string_view module) {
 }
 
 bool allowance::covers(std::string_view module, std::uint64_t now_ps) const {
-    return now_ps >= from_ps && now_ps < until_ps && is_at(at, module);
+    return now_ps >= from_ps && now_ps < until_ps && is_at(modules, module);
 }
 
 bool allowance::covers_place(std::string_view software) const {
@@ -53,7 +53,7 @@ bool allowance::covers_place(std::string_view software) const {
 
 std::string allowance::subject() const {
     auto text = fmt::format("{} {}", broken.id, broken.name);
-    if (!at.empty()) text += " at " + at;
+    if (!modules.empty()) text += " at " + modules;
     if (!function.empty()) text += " in " + function;
     if (!file.empty()) text += fmt::format(" in {}:{}", file, line);
     return text;
@@ -61,7 +61,7 @@ std::string allowance::subject() const {
 
 std::string allowance::text() const {
     auto text = fmt::format("rule={}", broken.id);
-    if (!at.empty()) text += ",at=" + at;
+    if (!modules.empty()) text += ",at=" + modules;
     if (!function.empty()) text += ",function=" + function;
     if (!file.empty()) text += fmt::format(",line={}:{}", file, line);
     if (from_ps != 0) text += ",from=" + to_string(picoseconds{from_ps});
@@ -70,8 +70,8 @@ std::string allowance::text() const {
     return text + ",reason=" + reason;
 }
 
-void allow(allowance one) {
-    all_allowances().push_back({std::move(one)});
+void allow(allowance added) {
+    all_allowances().push_back({std::move(added)});
 }
 
 std::span<const used_allowance> allowances() {
@@ -80,12 +80,13 @@ std::span<const used_allowance> allowances() {
 
 bool use_allowance(const rule& broken, std::string_view module, std::string (*place)()) {
     std::optional<std::string> software;
-    for (auto& [what, used] : all_allowances()) {
-        if (!(what.broken == broken) || used == what.count || !what.covers(module, log::now_ps()))
+    for (auto& [allowance, used] : all_allowances()) {
+        if (!(allowance.broken == broken) || used == allowance.count ||
+            !allowance.covers(module, log::now_ps()))
             continue;
-        if (what.needs_place()) {
+        if (allowance.needs_place()) {
             if (!software) software = place();
-            if (!what.covers_place(*software)) continue;
+            if (!allowance.covers_place(*software)) continue;
         }
         ++used;
         return true;
@@ -94,7 +95,7 @@ bool use_allowance(const rule& broken, std::string_view module, std::string (*pl
 }
 
 void clear_allowed_counts() {
-    for (auto& one : all_allowances()) one.count = 0;
+    for (auto& used : all_allowances()) used.count = 0;
 }
 
 }  // namespace trn::misuse

@@ -18,7 +18,7 @@ struct allowance {
     rule broken{};
     /// Modules, with all modules inside them; `*` matches any part of a name between two dots. "":
     /// all modules.
-    std::string at = {};
+    std::string modules = {};
     std::string function = {}, file = {};  ///< of the software; "": any
     std::uint64_t line = any;              ///< in `file`
     std::uint64_t from_ps = 0, until_ps = any;
@@ -42,9 +42,9 @@ bool is_at(std::string_view pattern, std::string_view module);
 
 /// Adds an exception for this run. A violation uses the first allowance that covers it and has not
 /// reached its count; it is neither logged nor counted by misuse::count() and summary().
-void allow(allowance one);
+void allow(allowance added);
 struct used_allowance {
-    allowance what;
+    misuse::allowance allowance;
     std::uint64_t count = 0;  ///< violations that it has allowed
 };
 /// In the order of allow().

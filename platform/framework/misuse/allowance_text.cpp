@@ -51,55 +51,55 @@ public:
 };
 
 /// Splits "mailbox.c:120".
-void read_line(const texts& from, allowance& to) {
-    const auto text = from.name("line");
+void read_line(const texts& texts, allowance& parsed) {
+    const auto text = texts.name("line");
     if (!text) return;
     const auto colon = text->rfind(':');
     const auto number = config::parse_unsigned(
         colon == text->npos ? std::string_view() : std::string_view(*text).substr(colon + 1));
     const auto* line = std::get_if<std::uint64_t>(&number);
     if (line == nullptr || *line == 0 || *line > max_line || colon == 0)
-        return from.refuse(
+        return texts.refuse(
             "line", {mistake::wrong_shape, fmt::format("'{}' is no source file with a line", *text),
                      "such as mailbox.c:120"});
-    to.file = text->substr(0, colon);
-    to.line = *line;
+    parsed.file = text->substr(0, colon);
+    parsed.line = *line;
 }
 
-void read_times(texts& from, allowance& to) {
-    if (const auto begin = from.value("from", config::parse_time)) to.from_ps = begin->value;
-    const auto end = from.value("until", config::parse_time);
+void read_times(texts& texts, allowance& parsed) {
+    if (const auto begin = texts.value("from", config::parse_time)) parsed.from_ps = begin->value;
+    const auto end = texts.value("until", config::parse_time);
     if (!end) return;
-    to.until_ps = end->value;
-    if (to.until_ps <= to.from_ps)
-        from.refuse(
+    parsed.until_ps = end->value;
+    if (parsed.until_ps <= parsed.from_ps)
+        texts.refuse(
             "until",
             {mistake::out_of_range,
-             fmt::format("'until' must be after {}", to_string(picoseconds{to.from_ps})), ""});
+             fmt::format("'until' must be after {}", to_string(picoseconds{parsed.from_ps})), ""});
 }
 
-allowance read(texts& from) {
-    allowance one;
-    if (const auto name = from.text("rule")) {
+allowance read(texts& texts) {
+    allowance parsed;
+    if (const auto name = texts.text("rule")) {
         if (const auto found = find(*name))
-            one.broken = *found;
+            parsed.broken = *found;
         else
-            from.refuse("rule",
-                        {mistake::not_a_choice, fmt::format("there is no misuse rule '{}'", *name),
-                         suggest_rule(*name)});
+            texts.refuse("rule",
+                         {mistake::not_a_choice, fmt::format("there is no misuse rule '{}'", *name),
+                          suggest_rule(*name)});
     }
-    one.at = from.name("at").value_or("");
-    one.function = from.name("function").value_or("");
-    read_line(from, one);
-    read_times(from, one);
-    if (const auto count = from.value("count", config::parse_unsigned)) {
-        one.count = *count;
+    parsed.modules = texts.name("at").value_or("");
+    parsed.function = texts.name("function").value_or("");
+    read_line(texts, parsed);
+    read_times(texts, parsed);
+    if (const auto count = texts.value("count", config::parse_unsigned)) {
+        parsed.count = *count;
         if (*count == 0 || *count > max_count)
-            from.refuse("count", {mistake::out_of_range,
-                                  fmt::format("'count' must be 1 to {}", max_count), ""});
+            texts.refuse("count", {mistake::out_of_range,
+                                   fmt::format("'count' must be 1 to {}", max_count), ""});
     }
-    one.reason = from.text("reason").value_or("");
-    return one;
+    parsed.reason = texts.text("reason").value_or("");
+    return parsed;
 }
 
 /// An allowance in a YAML file.
@@ -187,20 +187,21 @@ std::vector<allowance> read_allowances(const config::node& list, const text_of& 
             item.report(mistake::wrong_shape, "an allowance is a mapping with 'rule' and 'reason'");
             continue;
         }
-        node_texts from(item, text);
-        auto one = read(from);
-        one.place = fmt::format("{}:{}:{}", item.file(), item.place().line, item.place().column);
-        if (const auto why = fault && !one.at.empty() ? fault(one.at) : std::nullopt)
-            from.refuse("at", *why);
-        if (!from.failed()) all.push_back(std::move(one));
+        node_texts texts(item, text);
+        auto parsed = read(texts);
+        parsed.place = fmt::format("{}:{}:{}", item.file(), item.place().line, item.place().column);
+        if (const auto why =
+                fault && !parsed.modules.empty() ? fault(parsed.modules) : std::nullopt)
+            texts.refuse("at", *why);
+        if (!texts.failed()) all.push_back(std::move(parsed));
     }
     return all;
 }
 
 std::vector<allowance> load_allowances(const std::filesystem::path& file) {
     diagnostics problems;
-    const auto read = config::document::load(file, problems);
-    const auto root = read.root();
+    const auto document = config::document::load(file, problems);
+    const auto root = document.root();
     root.only({"allow"}, "a file of allowances");
     auto all = read_allowances(root.at("allow"), [](const config::node& value) {
         const auto text = value.as<std::string>();
@@ -211,10 +212,10 @@ std::vector<allowance> load_allowances(const std::filesystem::path& file) {
 }
 
 allowance parse_allowance(std::string_view text, const std::string& origin) {
-    option_texts from(text, origin);
-    auto one = read(from);
-    one.place = origin;
-    return one;
+    option_texts texts(text, origin);
+    auto parsed = read(texts);
+    parsed.place = origin;
+    return parsed;
 }
 
 }  // namespace trn::misuse

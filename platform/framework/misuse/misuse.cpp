@@ -50,10 +50,10 @@ record& the_record() {
     std::abort();
 }
 
-std::size_t place_of(const rule& which) {
+std::size_t place_of(const rule& rule) {
     const auto& all = the_record().rules;
-    const auto found = std::ranges::find(all, which);
-    if (found == all.end()) abort_without(which.id);
+    const auto found = std::ranges::find(all, rule);
+    if (found == all.end()) abort_without(rule.id);
     return static_cast<std::size_t>(found - all.begin());
 }
 
@@ -104,11 +104,11 @@ void report(const rule& broken, std::string_view module, std::string_view detail
     ++mine.count;
     const bool logged = mine.count <= lines_per_module && policy_of(broken) != policy::count;
     if (!logged && mine.count > 1) return;
-    const auto by = present_initiator();
+    const auto initiator_text = present_initiator();
     if (mine.count == 1) {
         mine.first_time_ps = log::now_ps();
         mine.first_detail = detail;
-        mine.first_initiator = by;
+        mine.first_initiator = initiator_text;
     }
     if (!logged) return;
     log::bounded_guest_warn(
@@ -119,9 +119,9 @@ void report(const rule& broken, std::string_view module, std::string_view detail
         broken.id);
 }
 
-void set_policy(const rule& which, policy chosen) {
-    the_record().policies[place_of(which)] = chosen;
-    if (the_record().named.insert(place_of(which)).second) ++the_record().revision;
+void set_policy(const rule& rule, policy chosen) {
+    the_record().policies[place_of(rule)] = chosen;
+    if (the_record().named.insert(place_of(rule)).second) ++the_record().revision;
 }
 
 void set_policy_of_all(policy chosen) {
@@ -129,14 +129,14 @@ void set_policy_of_all(policy chosen) {
     the_record().everywhere = chosen;
 }
 
-policy policy_of(const rule& which) {
+policy policy_of(const rule& rule) {
     const auto& all = the_record();
-    const auto found = all.policies.find(place_of(which));
+    const auto found = all.policies.find(place_of(rule));
     return found == all.policies.end() ? all.everywhere : found->second;
 }
 
-bool wanted(const rule& which) {
-    return !which.on_demand || the_record().named.contains(place_of(which));
+bool wanted(const rule& rule) {
+    return !rule.on_demand || the_record().named.contains(place_of(rule));
 }
 
 std::uint64_t revision() {
@@ -150,21 +150,21 @@ std::optional<rule> find(std::string_view id_or_name) {
     return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-std::uint64_t count(const rule& which) {
+std::uint64_t count(const rule& rule) {
     std::uint64_t total = 0;
     for (const auto& [key, tally] : the_record().tallies)
-        if (key.first == place_of(which)) total += tally.count;
+        if (key.first == place_of(rule)) total += tally.count;
     return total;
 }
 
-std::uint64_t count(const rule& which, std::string_view module) {
-    const auto found = the_record().tallies.find({place_of(which), std::string(module)});
+std::uint64_t count(const rule& rule, std::string_view module) {
+    const auto found = the_record().tallies.find({place_of(rule), std::string(module)});
     return found == the_record().tallies.end() ? 0 : found->second.count;
 }
 
 bool failed() {
-    return std::ranges::any_of(the_record().tallies, [](const auto& one) {
-        return policy_of(rules()[one.first.first]) == policy::fail;
+    return std::ranges::any_of(the_record().tallies, [](const auto& counted) {
+        return policy_of(rules()[counted.first.first]) == policy::fail;
     });
 }
 

@@ -37,8 +37,8 @@ enum class policy {
 /// Counts one violation detected by `module`; `detail` names engine, queue, address. Adds the
 /// current initiator: for a hart, with function and line of its firmware.
 void report(const rule& broken, std::string_view module, std::string_view detail);
-inline void report(const rule& broken, const sc_core::sc_object& where, std::string_view detail) {
-    report(broken, std::string_view(where.name()), detail);
+inline void report(const rule& broken, const sc_core::sc_object& object, std::string_view detail) {
+    report(broken, std::string_view(object.name()), detail);
 }
 /// Total number of reports. An error must be reported once: a model that forwards an access
 /// compares this number before and after, and does not report if the target has done so.
@@ -46,18 +46,18 @@ inline std::uint64_t reports() {
     return detail::reports;
 }
 
-void set_policy(const rule& which, policy chosen);
+void set_policy(const rule& rule, policy chosen);
 void set_policy_of_all(policy chosen);
-policy policy_of(const rule& which);
+policy policy_of(const rule& rule);
 /// Whether a rule that is only checked on demand must be checked, since set_policy() named it. The
 /// result only changes with revision().
-bool wanted(const rule& which);
+bool wanted(const rule& rule);
 std::uint64_t revision();
 /// Finds a rule by id ("TRN-DMA-003") or name ("ring-id-mismatch").
 std::optional<rule> find(std::string_view id_or_name);
 
-std::uint64_t count(const rule& which);
-std::uint64_t count(const rule& which, std::string_view module);
+std::uint64_t count(const rule& rule);
+std::uint64_t count(const rule& rule, std::string_view module);
 /// Whether a rule whose current policy is `fail` was violated.
 bool failed();
 

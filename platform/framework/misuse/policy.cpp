@@ -38,7 +38,7 @@ policy_choice policy_choice::parse(std::string_view text) {
     if (colon == std::string_view::npos) return choice;
     for (auto rest = text.substr(colon + 1);;) {
         const auto comma = rest.find(',');
-        choice.which.push_back(parse_rule(rest.substr(0, comma)));
+        choice.rules.push_back(parse_rule(rest.substr(0, comma)));
         if (comma == std::string_view::npos) return choice;
         rest.remove_prefix(comma + 1);
     }
@@ -46,14 +46,14 @@ policy_choice policy_choice::parse(std::string_view text) {
 
 std::string policy_choice::text() const {
     std::string text(to_string(chosen));
-    for (const auto& one : which)
-        text += fmt::format("{}{}", &one == &which.front() ? ':' : ',', one.id);
+    for (const auto& rule : rules)
+        text += fmt::format("{}{}", &rule == &rules.front() ? ':' : ',', rule.id);
     return text;
 }
 
 void policy_choice::apply() const {
-    if (which.empty()) set_policy_of_all(chosen);
-    for (const auto& one : which) set_policy(one, chosen);
+    if (rules.empty()) set_policy_of_all(chosen);
+    for (const auto& rule : rules) set_policy(rule, chosen);
 }
 
 std::string_view to_string(policy chosen) {
@@ -63,7 +63,7 @@ std::string_view to_string(policy chosen) {
 std::string suggest_rule(std::string_view word) {
     std::vector<std::string_view> known;
     const bool id = word.starts_with("TRN-");
-    for (const auto& one : rules()) known.push_back(id ? one.id : one.name);
+    for (const auto& rule : rules()) known.push_back(id ? rule.id : rule.name);
     return suggest(word, known);
 }
 
@@ -74,9 +74,9 @@ void choices::add(const choices& more) {
 }
 
 void choices::apply() const {
-    for (const auto& one : policies) one.apply();
-    for (const auto& one : checked) set_policy(one, policy_of(one));
-    for (const auto& one : allowances) allow(one);
+    for (const auto& choice : policies) choice.apply();
+    for (const auto& rule : checked) set_policy(rule, policy_of(rule));
+    for (const auto& allowance : allowances) allow(allowance);
 }
 
 }  // namespace trn::misuse

@@ -13,7 +13,7 @@ namespace trn::misuse {
 /// A user's policy for rules: "log", "fail:TRN-DMA-003,ring-id-mismatch".
 struct policy_choice {
     policy chosen = policy::log;
-    std::vector<rule> which = {};  ///< empty: all rules
+    std::vector<rule> rules = {};  ///< empty: all rules
 
     /// \throws std::invalid_argument with one sentence and a suggestion
     static policy_choice parse(std::string_view text);

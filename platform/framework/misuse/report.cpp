@@ -26,14 +26,14 @@ std::map<std::string, std::uint64_t> by_chip(const std::vector<entry>& all,
 /// What allowances have counted, and their limits.
 json allowed() {
     json list = json::array();
-    for (const auto& [what, count] : allowances()) {
-        json one{{"rule", what.broken.id},
-                 {"name", what.broken.name},
-                 {"allowance", what.text()},
-                 {"reason", what.reason},
+    for (const auto& [allowance, count] : allowances()) {
+        json row{{"rule", allowance.broken.id},
+                 {"name", allowance.broken.name},
+                 {"allowance", allowance.text()},
+                 {"reason", allowance.reason},
                  {"count", count}};
-        if (what.count != allowance::any) one["limit"] = what.count;
-        list.push_back(std::move(one));
+        if (allowance.count != allowance::any) row["limit"] = allowance.count;
+        list.push_back(std::move(row));
     }
     return list;
 }
@@ -85,12 +85,12 @@ std::string to_text(const std::vector<std::string>& chips) {
 
 std::vector<std::string> allowed_lines() {
     std::vector<std::string> lines;
-    for (const auto& [what, count] : allowances()) {
-        const auto subject = printable(what.subject()), place = printable(what.place);
+    for (const auto& [allowance, count] : allowances()) {
+        const auto subject = printable(allowance.subject()), place = printable(allowance.place);
         lines.push_back(count == 0
                             ? fmt::format("warning: {}: unused allowance: no {}", place, subject)
                             : fmt::format("{} allowed: {} ({}), {}", count, subject,
-                                          printable(what.reason), place));
+                                          printable(allowance.reason), place));
     }
     return lines;
 }

@@ -50,7 +50,7 @@ bool none_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsig
 }  // namespace
 
 bool register_use::any() const {
-    return std::ranges::any_of(by, &counts::any);
+    return std::ranges::any_of(by_initiator, &counts::any);
 }
 
 /// Attaches the bank to the module under construction, so that tools find it in the hierarchy.
@@ -80,7 +80,7 @@ private:
     sc_core::sc_object& owner_;
 };
 
-const register_index& register_index::of(const register_table& table) {
+const register_index& register_index::for_table(const register_table& table) {
     // Tables are constant, so an index built from one is too.
     static std::map<const register_table*, register_index> known;
     return known.try_emplace(&table, table).first->second;
@@ -109,7 +109,7 @@ register_index::entry& register_index::writable(std::uint64_t number) {
 
 register_bank::register_bank(const register_table& table, options opts)
     : table_(table),
-      index_(register_index::of(table)),
+      index_(register_index::for_table(table)),
       pages_(index_.pages()),
       name_(opts.name.empty() ? default_name(table) : std::move(opts.name)),
       stride_(opts.stride != 0 ? opts.stride : table.size),
@@ -205,32 +205,33 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
         payload.get_byte_enable_ptr() != nullptr || number >= words_ || instance >= instances_)
         [[unlikely]]
         return access_any(payload, delay);
-    const register_index::entry& at = register_index::at(pages_, number);
-    prepared_row& row = rows_[at.row];
+    const register_index::entry& entry = register_index::at(pages_, number);
+    prepared_row& row = rows_[entry.row];
     stored& own = values_[instance];
     auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // may be null
     if (!row.plain[payload.get_command()])
-        return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
+        return access_by_rules(payload, delay, static_cast<unsigned>(instance), entry);
     if (payload.is_read()) {
-        const std::uint32_t read = (values != nullptr ? values[at.slot] : row.reset) & row.readable;
+        const std::uint32_t read =
+            (values != nullptr ? values[entry.slot] : row.reset) & row.readable;
         std::memcpy(payload.get_data_ptr(), &read, word);
         ++count(row).reads;
         add_latency(delay);
         return payload.set_response_status(tlm::TLM_OK_RESPONSE);
     }
     if (values == nullptr) [[unlikely]]
-        return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
+        return access_by_rules(payload, delay, static_cast<unsigned>(instance), entry);
     if (row.on_write != nullptr)
-        return write_with_hook(payload, delay, row, static_cast<unsigned>(instance), at.slot);
-    write_plainly(payload, delay, row, own, at.slot);
+        return write_with_hook(payload, delay, row, static_cast<unsigned>(instance), entry.slot);
+    write_plainly(payload, delay, row, own, entry.slot);
 }
 
 /// An access to one register or a hole, with all checks.
 void register_bank::access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
-                                    unsigned instance, const register_index::entry& at) {
-    if (at.slot == register_index::hole || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+                                    unsigned instance, const register_index::entry& entry) {
+    if (entry.slot == register_index::hole || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
         return access_any(payload, delay);
-    const auto status = beat(payload.is_write(), instance, at, payload.get_data_ptr(), delay);
+    const auto status = beat(payload.is_write(), instance, entry, payload.get_data_ptr(), delay);
     payload.set_response_status(status);
     if (status != tlm::TLM_OK_RESPONSE) [[unlikely]]
         refuse(status, payload.is_write(), payload.get_address(), width_);
@@ -249,26 +250,26 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
     else if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0)
         status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address, length);
     for (unsigned done = 0; done < length && status == tlm::TLM_OK_RESPONSE;) {
-        location where{};
-        if (!locate(address + done, where)) {
+        location place{};
+        if (!locate(address + done, place)) {
             status = refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, write, address + done, length);
             break;
         }
-        const register_index::entry& at = index_.find(where.offset);
-        const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
-        const unsigned size = std::min(width_ - into, length - done);
+        const register_index::entry& entry = index_.find(place.offset);
+        const unsigned first_byte = static_cast<unsigned>(place.offset & (width_ - 1));
+        const unsigned size = std::min(width_ - first_byte, length - done);
         unsigned char* data = payload.get_data_ptr() + done;
         const bool enables = payload.get_byte_enable_ptr() != nullptr;
         if (enables && none_enabled(payload, done, size)) {
             // no byte of this register is enabled
         } else if (enables && !all_enabled(payload, done, size)) {
             status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address + done, size);
-        } else if (at.slot == register_index::hole) {
-            status = hole(write, where, data, size);
+        } else if (entry.slot == register_index::hole) {
+            status = hole(write, place, data, size);
         } else if (size < width_) {
             status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address + done, size);
         } else {
-            status = beat(write, static_cast<unsigned>(where.instance), at, data, delay);
+            status = beat(write, static_cast<unsigned>(place.instance), entry, data, delay);
             if (status != tlm::TLM_OK_RESPONSE) refuse(status, write, address + done, size);
         }
         done += size;
@@ -276,34 +277,35 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
     payload.set_response_status(status);
 }
 
-bool register_bank::locate(std::uint64_t address, location& where) const {
-    where = {address / stride_, address % stride_};
-    return where.instance < instances_ && where.offset < size_;
+bool register_bank::locate(std::uint64_t address, location& place) const {
+    place = {address / stride_, address % stride_};
+    return place.instance < instances_ && place.offset < size_;
 }
 
 /// Accesses one register.
 [[gnu::always_inline]] inline tlm::tlm_response_status register_bank::beat(
-    bool is_write, unsigned instance, const register_index::entry& at, unsigned char* data,
+    bool is_write, unsigned instance, const register_index::entry& entry, unsigned char* data,
     sc_core::sc_time& delay) {
     if (!prepared_) [[unlikely]]
         prepare();
     add_latency(delay);
-    return is_write ? write(instance, at, fetch(data), delay) : read(instance, at, data, delay);
+    return is_write ? write(instance, entry, fetch(data), delay)
+                    : read(instance, entry, data, delay);
 }
 
 inline register_use::counts& register_bank::count(prepared_row& row) {
-    return row.use.by[static_cast<std::size_t>(initiator::current_kind())];
+    return row.use.by_initiator[static_cast<std::size_t>(initiator::current_kind())];
 }
 
-tlm::tlm_response_status register_bank::read(unsigned instance, const register_index::entry& at,
+tlm::tlm_response_status register_bank::read(unsigned instance, const register_index::entry& entry,
                                              unsigned char* data, sc_core::sc_time& delay) {
-    const auto& row = index_.row(at.row);
+    const auto& row = index_.row(entry.row);
     if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    ++count(rows_[at.row]).reads;
-    const unsigned index = at.slot - row.slot;
-    const hooks* const own = find_hooks(at.row);
+    ++count(rows_[entry.row]).reads;
+    const unsigned index = entry.slot - row.slot;
+    const hooks* const own = find_hooks(entry.row);
     const std::uint64_t old =
-        own != nullptr && own->view ? own->view(instance, index) : load(instance, at.slot, row);
+        own != nullptr && own->view ? own->view(instance, index) : load(instance, entry.slot, row);
     std::uint64_t value = old & row.bits.readable;
     if (own != nullptr && own->on_read) {
         register_access a{instance, index, old, 0, value, delay};
@@ -311,38 +313,38 @@ tlm::tlm_response_status register_bank::read(unsigned instance, const register_i
         if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
         value = a.value;
     }
-    if ((old & row.bits.drained) != 0) store(instance, at.slot, old & ~row.bits.drained);
+    if ((old & row.bits.drained) != 0) store(instance, entry.slot, old & ~row.bits.drained);
     put(data, value);
     return tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_response_status register_bank::write(unsigned instance, const register_index::entry& at,
+tlm::tlm_response_status register_bank::write(unsigned instance, const register_index::entry& entry,
                                               std::uint64_t written, sc_core::sc_time& delay) {
-    const auto& row = index_.row(at.row);
+    const auto& row = index_.row(entry.row);
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    ++count(rows_[at.row]).writes;
-    const std::uint64_t old = load(instance, at.slot, row);
+    ++count(rows_[entry.row]).writes;
+    const std::uint64_t old = load(instance, entry.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
     value &= ~((written & row.bits.clears) | (~written & row.bits.kept));
     value |= written & row.bits.sets;
-    if (value != old) store(instance, at.slot, value);
-    const hooks* const own = find_hooks(at.row);
+    if (value != old) store(instance, entry.slot, value);
+    const hooks* const own = find_hooks(entry.row);
     if (own == nullptr || !own->on_write) return tlm::TLM_OK_RESPONSE;
-    register_access a{instance, at.slot - row.slot, old, written, value, delay};
+    register_access a{instance, entry.slot - row.slot, old, written, value, delay};
     own->on_write(a);
     return a.response;
 }
 
-tlm::tlm_response_status register_bank::hole(bool is_write, const location& where,
+tlm::tlm_response_status register_bank::hole(bool is_write, const location& place,
                                              unsigned char* data, unsigned length) {
-    const bool inside = length <= table_.size - where.offset;
+    const bool inside = length <= table_.size - place.offset;
     if (table_.holes == hole_policy::error || !inside)
         return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, is_write,
-                      where.instance * stride_ + where.offset, length);
+                      place.instance * stride_ + place.offset, length);
     if (table_.holes == hole_policy::ram && is_write)
-        std::memcpy(ram(where.instance) + where.offset, data, length);
-    else if (table_.holes == hole_policy::ram && ram_[where.instance])
-        std::memcpy(data, ram_[where.instance].get() + where.offset, length);
+        std::memcpy(ram(place.instance) + place.offset, data, length);
+    else if (table_.holes == hole_policy::ram && ram_[place.instance])
+        std::memcpy(data, ram_[place.instance].get() + place.offset, length);
     else if (!is_write)
         std::memset(data, 0, length);
     return tlm::TLM_OK_RESPONSE;
@@ -378,23 +380,23 @@ tlm::tlm_response_status register_bank::refuse(tlm::tlm_response_status status, 
 unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
     const bool is_write = payload.is_write();
     unsigned done = 0;
-    location where;
-    while (done < payload.get_data_length() && locate(payload.get_address() + done, where)) {
-        const register_index::entry& at = index_.find(where.offset);
-        const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
-        const unsigned size = std::min(width_ - into, payload.get_data_length() - done);
+    location place;
+    while (done < payload.get_data_length() && locate(payload.get_address() + done, place)) {
+        const register_index::entry& entry = index_.find(place.offset);
+        const unsigned first_byte = static_cast<unsigned>(place.offset & (width_ - 1));
+        const unsigned size = std::min(width_ - first_byte, payload.get_data_length() - done);
         unsigned char* data = payload.get_data_ptr() + done;
-        const auto instance = static_cast<unsigned>(where.instance);
-        if (at.slot == register_index::hole) {
+        const auto instance = static_cast<unsigned>(place.instance);
+        if (entry.slot == register_index::hole) {
             if (table_.holes == hole_policy::error) break;
-            hole(is_write, where, data, size);
+            hole(is_write, place, data, size);
         } else {
             if (size < width_) break;
-            const unsigned index = at.slot - index_.row(at.row).slot;
+            const unsigned index = entry.slot - index_.row(entry.row).slot;
             if (is_write)
-                poke(at.row, fetch(data), index, instance);
+                poke(entry.row, fetch(data), index, instance);
             else
-                put(data, peek(at.row, index, instance));
+                put(data, peek(entry.row, index, instance));
         }
         done += size;
     }

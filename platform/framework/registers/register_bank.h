@@ -36,9 +36,11 @@ struct register_use {
         std::uint64_t reads = 0, writes = 0;
         bool any() const { return reads != 0 || writes != 0; }
     };
-    std::array<counts, static_cast<std::size_t>(initiator::kind::tool) + 1> by{};
+    std::array<counts, static_cast<std::size_t>(initiator::kind::tool) + 1> by_initiator{};
 
-    const counts& of(initiator::kind source) const { return by[static_cast<std::size_t>(source)]; }
+    const counts& counts_of(initiator::kind source) const {
+        return by_initiator[static_cast<std::size_t>(source)];
+    }
     bool any() const;
 };
 
@@ -57,7 +59,7 @@ public:
         std::uint64_t reset;
         std::uint32_t slot;  ///< of the row's first register
     };
-    static const register_index& of(const register_table& table);
+    static const register_index& for_table(const register_table& table);
     explicit register_index(const register_table& table);
     register_index(const register_index&) = delete;  // contains pointers to its own page of holes
     register_index& operator=(const register_index&) = delete;
@@ -236,9 +238,9 @@ private:
         return static_cast<std::size_t>(reg);
     }
 
-    bool locate(std::uint64_t address, location& where) const;
+    bool locate(std::uint64_t address, location& place) const;
     void access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
-                         unsigned instance, const register_index::entry& at);
+                         unsigned instance, const register_index::entry& entry);
     void write_with_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                          prepared_row& row, unsigned instance, std::uint32_t slot);
     struct plain_write {
@@ -248,13 +250,13 @@ private:
                               prepared_row& row, stored& own, std::uint32_t slot);
     void add_latency(sc_core::sc_time& delay) const;
     void access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    tlm::tlm_response_status beat(bool write, unsigned instance, const register_index::entry& at,
+    tlm::tlm_response_status beat(bool write, unsigned instance, const register_index::entry& entry,
                                   unsigned char* data, sc_core::sc_time& delay);
-    tlm::tlm_response_status read(unsigned instance, const register_index::entry& at,
+    tlm::tlm_response_status read(unsigned instance, const register_index::entry& entry,
                                   unsigned char* data, sc_core::sc_time& delay);
-    tlm::tlm_response_status write(unsigned instance, const register_index::entry& at,
+    tlm::tlm_response_status write(unsigned instance, const register_index::entry& entry,
                                    std::uint64_t value, sc_core::sc_time& delay);
-    tlm::tlm_response_status hole(bool write, const location& where, unsigned char* data,
+    tlm::tlm_response_status hole(bool write, const location& place, unsigned char* data,
                                   unsigned length);
     unsigned char* ram(std::uint64_t instance);
     tlm::tlm_response_status refuse(tlm::tlm_response_status status, bool write,

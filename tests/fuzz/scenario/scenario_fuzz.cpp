@@ -71,7 +71,7 @@ void check_allowances(const scenario::scenario& one) {
     for (const auto& allowance : one.misuse.allowances) {
         const auto text = allowance.text();
         if (misuse::parse_allowance(text, "fuzz").text() != text) std::abort();
-        misuse::is_at(allowance.at, "chip0.udma3");
+        misuse::is_at(allowance.modules, "chip0.udma3");
         allowance.covers_place("serve (firmware/mgmt/mailbox.c:220)");
     }
 }

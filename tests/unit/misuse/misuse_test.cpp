@@ -129,10 +129,10 @@ TEST_F(MisuseTest, SummaryIsGroupedByChip) {
 
 TEST(MisusePolicy, AppliesToAllRulesOrToNamedOnes) {
     using misuse::policy_choice;
-    EXPECT_THAT(policy_choice::parse("count").which, IsEmpty());
+    EXPECT_THAT(policy_choice::parse("count").rules, IsEmpty());
     const auto some = policy_choice::parse("fail:TRN-DMA-003,length-mismatch");
     EXPECT_EQ(some.chosen, misuse::policy::fail);
-    EXPECT_THAT(some.which,
+    EXPECT_THAT(some.rules,
                 testing::ElementsAre(misuse::ring_id_mismatch, misuse::length_mismatch));
     policy_choice::parse("fail").apply();
     policy_choice::parse("count:TRN-MEM-002").apply();

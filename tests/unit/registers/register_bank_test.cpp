@@ -131,7 +131,8 @@ TEST_F(RegisterBank, RegisterWithAWriteHookIsReadAndCountedLikeOthers) {
     }
     EXPECT_EQ(old, 5u);
     EXPECT_EQ(value, 6u);
-    const auto use = bank.use(static_cast<std::size_t>(reg::plain)).of(initiator::kind::tool);
+    const auto use =
+        bank.use(static_cast<std::size_t>(reg::plain)).counts_of(initiator::kind::tool);
     EXPECT_EQ(use.writes, 2u);
     EXPECT_EQ(use.reads, 2u);
 }

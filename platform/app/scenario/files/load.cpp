@@ -124,7 +124,7 @@ std::optional<config_error> board_mistake(const board_check& check, const scenar
 void check_allowances(const config::node& root, const scenario& s, const board_check& check,
                       const std::vector<std::string>& set) {
     for (std::size_t i = 0; i < s.misuse.allowances.size(); ++i) {
-        const auto& modules = s.misuse.allowances[i].at;
+        const auto& modules = s.misuse.allowances[i].modules;
         if (modules.empty()) continue;
         const auto wrong = board_mistake(check, s, set, modules);
         if (!wrong) continue;

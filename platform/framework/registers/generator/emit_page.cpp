@@ -83,12 +83,13 @@ std::string link_citations(std::string_view text) {
     static constexpr std::string_view word = "contract ", efa = "EFA ";
     std::string out;
     std::size_t done = 0;
-    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
-        const auto begin = at + word.size();
+    for (auto start = text.find(word); start != text.npos;
+         start = text.find(word, start + word.size())) {
+        const auto begin = start + word.size();
         const auto section = text.substr(begin, section_length(text.substr(begin)));
-        if (section.empty() || (at > 0 && is_word(text[at - 1]))) continue;
-        const bool of_efa = text.substr(done, at - done).ends_with(efa);
-        const auto first = of_efa ? at - efa.size() : at;
+        if (section.empty() || (start > 0 && is_word(text[start - 1]))) continue;
+        const bool of_efa = text.substr(done, start - done).ends_with(efa);
+        const auto first = of_efa ? start - efa.size() : start;
         out += text.substr(done, first - done);
         out +=
             fmt::format("[{0} {1}](../../spec/{2}.md#s{1})", text.substr(first, begin - 1 - first),

@@ -65,9 +65,9 @@ struct context {
 };
 
 /// Adds without wrap-around: saturates beyond the largest aperture.
-void advance(std::uint64_t& offset, std::uint64_t by) {
+void advance(std::uint64_t& offset, std::uint64_t step) {
     constexpr std::uint64_t far = 1ull << 40;
-    offset = std::min(std::min(offset, far) + std::min(by, far), far);
+    offset = std::min(std::min(offset, far) + std::min(step, far), far);
 }
 
 template <class T>
@@ -341,10 +341,10 @@ private:
             return root_.at("registers")
                 .report(mistake::bad_array,
                         fmt::format("more than {} registers in a block", max_elements));
-        std::map<std::uint64_t, const register_spec*> at;
+        std::map<std::uint64_t, const register_spec*> by_offset;
         for (const auto& r : out_.registers)
             for_each_element(r, [&](std::uint64_t offset) {
-                const auto [other, fresh] = at.emplace(offset, &r);
+                const auto [other, fresh] = by_offset.emplace(offset, &r);
                 if (!fresh) report_overlap(r, *other->second, offset);
                 return fresh;
             });
