@@ -14,9 +14,8 @@ class initiator {
 public:
     enum class kind : std::uint8_t { host, firmware, dma, tool };
 
-    constexpr explicit initiator(kind source) : what_(source) {}
+    constexpr explicit initiator(kind source) : kind_(source) {}
     virtual ~initiator() = default;
-    kind what() const { return what_; }
     /// Name for reports: "the host", "chip0.management.cpu", "engine 128 queue 0".
     virtual std::string describe() const = 0;
     /// For a hart: address of the instruction that makes the access.
@@ -24,14 +23,14 @@ public:
 
     /// The initiator of the current access; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_kind() == kind::tool ? nullptr : current_; }
-    static kind current_kind() { return current_->what_; }
+    static kind current_kind() { return current_->kind_; }
 
 private:
     friend class acting;
     class tool_initiator;
     static const tool_initiator tool;
     static const initiator* current_;  // never null, so that counting an access has no branch
-    const kind what_;
+    const kind kind_;
 };
 
 /// The initiator of accesses by tools and by a model's own process.

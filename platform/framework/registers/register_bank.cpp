@@ -31,20 +31,15 @@ unsigned shift_of(std::uint64_t stride) {
     return std::has_single_bit(stride) ? static_cast<unsigned>(std::countr_zero(stride)) : 63;
 }
 
-bool all_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsigned count) {
+/// Number of enabled bytes among `count` bytes from `first`.
+unsigned enabled_bytes(const tlm::tlm_generic_payload& payload, unsigned first, unsigned count) {
     const unsigned char* enables = payload.get_byte_enable_ptr();
+    if (enables == nullptr) return count;
     const unsigned length = payload.get_byte_enable_length();
+    unsigned enabled = 0;
     for (unsigned i = first; i < first + count; ++i)
-        if (enables[i % length] != TLM_BYTE_ENABLED) return false;
-    return true;
-}
-
-bool none_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsigned count) {
-    const unsigned char* enables = payload.get_byte_enable_ptr();
-    const unsigned length = payload.get_byte_enable_length();
-    for (unsigned i = first; i < first + count; ++i)
-        if (enables[i % length] == TLM_BYTE_ENABLED) return false;
-    return true;
+        if (enables[i % length] == TLM_BYTE_ENABLED) ++enabled;
+    return enabled;
 }
 
 }  // namespace
@@ -130,7 +125,8 @@ register_bank::~register_bank() = default;
 
 register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     if (hook_numbers_.empty()) hook_numbers_.resize(table_.rows.size());
-    unprepare();
+    prepared_ = false;
+    words_ = 0;
     std::uint16_t& number = hook_numbers_[row];
     if (number == 0) {
         hooks_.emplace_back();
@@ -259,10 +255,10 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         const unsigned first_byte = static_cast<unsigned>(place.offset & (width_ - 1));
         const unsigned size = std::min(width_ - first_byte, length - done);
         unsigned char* data = payload.get_data_ptr() + done;
-        const bool enables = payload.get_byte_enable_ptr() != nullptr;
-        if (enables && none_enabled(payload, done, size)) {
+        const unsigned enabled = enabled_bytes(payload, done, size);
+        if (enabled == 0) {
             // no byte of this register is enabled
-        } else if (enables && !all_enabled(payload, done, size)) {
+        } else if (enabled < size) {
             status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address + done, size);
         } else if (entry.slot == register_index::hole) {
             status = hole(write, place, data, size);

@@ -188,10 +188,6 @@ public:
     /// Number of accesses to all registers of this row.
     register_use use(std::size_t row) const { return rows_ ? rows_[row].use : register_use{}; }
     bool touched(std::size_t row) const { return use(row).any(); }
-    void forget_touches() {
-        unprepare();
-        rows_.reset();
-    }
 
 private:
     class listing;
@@ -274,10 +270,6 @@ private:
     }
     static register_use::counts& count(prepared_row& row);
     void prepare();
-    void unprepare() {
-        prepared_ = false;
-        words_ = 0;
-    }
     std::uint64_t fetch(const unsigned char* bytes) const;
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);

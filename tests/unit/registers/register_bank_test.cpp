@@ -229,8 +229,6 @@ TEST_F(RegisterBank, RecordsRegistersTouchedByTheGuest) {
         const auto r = static_cast<reg>(row);
         EXPECT_EQ(bank.touched(row), r == reg::plain || r == reg::doorbell) << row;
     }
-    bank.forget_touches();
-    EXPECT_FALSE(bank.touched(static_cast<std::size_t>(reg::plain)));
 }
 
 TEST_F(RegisterBank, AccessLatencyIsAnnotatedPerRegister) {
