@@ -249,7 +249,7 @@ std::string platform::source_at(std::string_view hart, std::uint64_t pc) {
     if (memory == nullptr ||
         memory->peek(pc, std::as_writable_bytes(std::span(code))) != code.size())
         return {};
-    return sources_->at(pc, code);
+    return sources_->find(pc, code);
 }
 
 void platform::apply(const misuse::choices& chosen) const {

@@ -46,13 +46,13 @@ inline bool is_control(std::string_view code_point) {
 
 /// Appends the first code point of `text`, or escapes for what a terminal must not receive.
 /// \returns its length in bytes
-inline std::size_t append_printable(std::string_view text, std::string& to) {
+inline std::size_t append_printable(std::string_view text, std::string& out) {
     const auto length = code_point(text);
     const auto first = text.substr(0, std::max<std::size_t>(length, 1));
     if (length > 0 && !is_control(first))
-        to += first;
+        out += first;
     else
-        for (const char c : first) to += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        for (const char c : first) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     return first.size();
 }
 

@@ -81,14 +81,14 @@ const CLI::App& chosen_command(const CLI::App& app) {
 
 /// Error message if a word stands where a subcommand is required, else "".
 std::string unknown_subcommand(const CLI::App& app) {
-    const auto& where = chosen_command(app);
-    const auto known = subcommands_of(where);
+    const auto& command = chosen_command(app);
+    const auto known = subcommands_of(command);
     const auto left = app.remaining(true);
     const auto word =
-        std::ranges::find_if(left, [](const auto& one) { return !one.starts_with("-"); });
+        std::ranges::find_if(left, [](const auto& text) { return !text.starts_with("-"); });
     if (known.empty() || word == left.end()) return {};
     return fmt::format("no subcommand '{}'{}  {}", *word,
-                       &where == &app ? "" : " of '" + where.get_name() + "'",
+                       &command == &app ? "" : " of '" + command.get_name() + "'",
                        suggest(*word, known));
 }
 
@@ -101,10 +101,10 @@ std::string unknown_word(const CLI::App& app) {
         const auto subcommand = unknown_subcommand(app);
         return subcommand.empty() ? fmt::format("unexpected argument '{}'", word) : subcommand;
     }
-    const auto& where = chosen_command(app);
-    const auto known = options_of(where);
+    const auto& command = chosen_command(app);
+    const auto known = options_of(command);
     if (std::ranges::find(known, word) != known.end())
-        return fmt::format("{} belongs after '{}'", word, where.get_name());
+        return fmt::format("{} belongs after '{}'", word, command.get_name());
     return fmt::format("no option '{}'  {}", word, suggest(word, known));
 }
 
@@ -116,7 +116,8 @@ std::string words_of(const CLI::App& app) {
 
 /// CLI11 puts two blank lines between groups of options.
 std::string one_blank_line(std::string text) {
-    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != text.npos;) text.erase(at, 1);
+    for (std::size_t position = 0; (position = text.find("\n\n\n", position)) != text.npos;)
+        text.erase(position, 1);
     return text;
 }
 

@@ -19,17 +19,18 @@ int parse_command_line(cli::command& app, int argc, char** argv);
 
 /// Adds an option whose value is an enumerator's name, spelled as in board and scenario files.
 template <class E, class T>
-cli::option* add_choice(cli::command* to, const std::string& name, T& value,
+cli::option* add_choice(cli::command* command, const std::string& name, T& value,
                         const std::string& help,
                         std::vector<config::choice<E>> choices = {
                             std::begin(config::choices<E>::list),
                             std::end(config::choices<E>::list)}) {
     std::vector<std::string> words;
-    for (const auto& one : choices) words.emplace_back(one.name);
+    for (const auto& choice : choices) words.emplace_back(choice.name);
     const auto set = [&value, choices](const std::string& word) {
         value = std::ranges::find(choices, word, &config::choice<E>::name)->value;
     };
-    return to->add_option_function<std::string>(name, set, help)->transform(cli::one_of(words));
+    return command->add_option_function<std::string>(name, set, help)
+        ->transform(cli::one_of(words));
 }
 
 }  // namespace trn

@@ -11,15 +11,15 @@ namespace trn::cli {
 namespace {
 
 /// The option of a command, or of the commands around it; null when there is none.
-const CLI::Option* find_option(const CLI::App* in, const std::string& name) {
-    for (; in != nullptr; in = in->get_parent())
-        if (const auto* found = in->get_option_no_throw(name)) return found;
+const CLI::Option* find_option(const CLI::App* app, const std::string& name) {
+    for (; app != nullptr; app = app->get_parent())
+        if (const auto* found = app->get_option_no_throw(name)) return found;
     return nullptr;
 }
 
-const CLI::App* find_command(const CLI::App* in, const std::string& name) {
-    for (const auto* one : in->get_subcommands([](const CLI::App*) { return true; }))
-        if (one->get_name() == name) return one;
+const CLI::App* find_command(const CLI::App* app, const std::string& name) {
+    for (const auto* subcommand : app->get_subcommands([](const CLI::App*) { return true; }))
+        if (subcommand->get_name() == name) return subcommand;
     return nullptr;
 }
 
@@ -34,13 +34,13 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-std::vector<std::string> followers(const CLI::App* in, bool commands_too) {
+std::vector<std::string> followers(const CLI::App* app, bool commands_too) {
     std::vector<std::string> names;
     if (commands_too)
-        for (const auto* one : in->get_subcommands([](const CLI::App*) { return true; }))
-            names.push_back(one->get_name());
-    for (; in != nullptr; in = in->get_parent())
-        for (const auto* option : in->get_options())
+        for (const auto* subcommand : app->get_subcommands([](const CLI::App*) { return true; }))
+            names.push_back(subcommand->get_name());
+    for (; app != nullptr; app = app->get_parent())
+        for (const auto* option : app->get_options())
             for (const auto& name : option->get_lnames()) names.push_back("--" + name);
     return names;
 }
@@ -53,7 +53,7 @@ unfinished_line read_unfinished(command& app, std::string_view text) {
     line.typed = words.back();
     words.pop_back();
     if (!words.empty()) words.erase(words.begin());  // the program
-    const CLI::App* in = &app.wrapped();
+    const CLI::App* innermost = &app.wrapped();
     for (const auto& word : words) {
         if (!line.option.empty()) {
             line.values[std::exchange(line.option, "")] = word;
@@ -62,17 +62,17 @@ unfinished_line read_unfinished(command& app, std::string_view text) {
             const auto name = word.substr(0, sign);
             if (sign != word.npos)
                 line.values[name] = word.substr(sign + 1);
-            else if (const auto* option = find_option(in, name))
+            else if (const auto* option = find_option(innermost, name))
                 if (option->get_expected_max() > 0 && option->get_type_size() > 0)
                     line.option = name;
-        } else if (const auto* command = find_command(in, word)) {
-            in = command;
+        } else if (const auto* command = find_command(innermost, word)) {
+            innermost = command;
             line.commands.push_back(word);
         } else {
             line.positionals.push_back(word);
         }
     }
-    if (line.option.empty()) line.next = followers(in, line.positionals.empty());
+    if (line.option.empty()) line.next = followers(innermost, line.positionals.empty());
     return line;
 }
 

@@ -53,9 +53,9 @@ coverage::coverage(const std::vector<std::filesystem::path>& programs) {
     if (shared_ == MAP_FAILED)
         throw std::system_error(errno, std::generic_category(), "memory for the coverage");
     auto* next = static_cast<std::uint8_t*>(shared_) + sizeof(header);
-    for (auto& one : programs_)
-        for (const auto& s : one->code_.segments) {
-            one->marks_.push_back(next);
+    for (auto& program : programs_)
+        for (const auto& s : program->code_.segments) {
+            program->marks_.push_back(next);
             next += marks_of(s);
         }
     assert(active_ == nullptr);
@@ -70,10 +70,10 @@ coverage::~coverage() {
 coverage::program* coverage::find(std::uint64_t address, std::span<const std::uint8_t> page) {
     program* found = nullptr;
     std::size_t best = 0;
-    for (auto& one : programs_)
-        if (const auto equal = one->code_.agreement(address, page); equal > best) {
+    for (auto& program : programs_)
+        if (const auto equal = program->code_.agreement(address, page); equal > best) {
             best = equal;
-            found = one.get();
+            found = program.get();
         }
     if (found == nullptr)
         note_unknown(address);
@@ -84,9 +84,9 @@ coverage::program* coverage::find(std::uint64_t address, std::span<const std::ui
 
 std::uint8_t* coverage::marks(std::uint64_t address, std::uint32_t bits) {
     for (const bool used : {true, false})
-        for (auto& one : programs_)
-            if (one->used_ == used)
-                if (auto* const at = one->marks(address, bits)) return at;
+        for (auto& program : programs_)
+            if (program->used_ == used)
+                if (auto* const found = program->marks(address, bits)) return found;
     note_unknown(address);
     return nullptr;
 }

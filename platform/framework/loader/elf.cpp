@@ -66,15 +66,15 @@ struct reader {
             if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr)
                 refuse("truncated: program header " + std::to_string(i) + " is outside the file");
             if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
-            const std::string which = "segment " + std::to_string(i);
+            const std::string name_in_error = "segment " + std::to_string(i);
             // The offset of a segment without bytes in the file means nothing.
             const std::uint64_t offset = segment.p_filesz == 0 ? 0 : segment.p_offset;
             if (!holds(offset, segment.p_filesz))
-                refuse("truncated: " + which + " ends outside the file");
+                refuse("truncated: " + name_in_error + " ends outside the file");
             if (segment.p_filesz > segment.p_memsz)
-                refuse(which + " is larger in the file than in memory");
+                refuse(name_in_error + " is larger in the file than in memory");
             if (segment.p_paddr + (segment.p_memsz - 1) < segment.p_paddr)
-                refuse(which + " runs over the end of the address space");
+                refuse(name_in_error + " runs over the end of the address space");
             // Segments that share the file's bytes could have any number of them together.
             loaded += segment.p_filesz;
             if (loaded > image.size()) refuse("its segments have more bytes than the file");
@@ -133,8 +133,8 @@ std::size_t elf_program::agreement(std::uint64_t address,
     for (const auto& s : segments) {
         const auto first = std::max(address, s.address);
         const auto last = std::min(address + page.size(), s.address + s.bytes.size());
-        for (auto at = first; at < last; ++at, ++common)
-            if (page[at - address] == s.bytes[at - s.address]) ++equal;
+        for (auto position = first; position < last; ++position, ++common)
+            if (page[position - address] == s.bytes[position - s.address]) ++equal;
     }
     return equal * 2 < common ? 0 : equal;
 }

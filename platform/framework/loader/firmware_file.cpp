@@ -94,8 +94,8 @@ std::vector<std::uint8_t> pack_firmware(const elf_program& program, const std::s
                                              limit - header_size));
     const auto& payload = flat->bytes;
     std::vector<std::uint8_t> packed(header_size + payload.size());
-    const auto put = [&packed](std::size_t at, auto value) {
-        std::memcpy(packed.data() + at, &value, sizeof value);
+    const auto put = [&packed](std::size_t offset, auto value) {
+        std::memcpy(packed.data() + offset, &value, sizeof value);
     };
     put(0, std::uint32_t{0x494e5254});  // "TRNI"
     put(4, std::uint32_t{1});

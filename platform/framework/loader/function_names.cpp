@@ -18,18 +18,19 @@ const function_names::by_address* function_names::find(std::uint64_t address,
                                                        std::span<const std::uint8_t> page) const {
     const elf_program* found = nullptr;
     std::size_t best = 0;
-    for (const auto& one : programs_)
-        if (const auto equal = one.agreement(address, page); equal > best) {
+    for (const auto& program : programs_)
+        if (const auto equal = program.agreement(address, page); equal > best) {
             best = equal;
-            found = &one;
+            found = &program;
         }
     return found == nullptr ? nullptr : &found->functions;
 }
 
-const std::string* function_names::at(std::uint64_t address, std::uint32_t instruction) const {
-    for (const auto& one : programs_)
-        if (const auto known = one.functions.find(address);
-            known != one.functions.end() && one.instruction(address) == instruction)
+const std::string* function_names::find_entry(std::uint64_t address,
+                                              std::uint32_t instruction) const {
+    for (const auto& program : programs_)
+        if (const auto known = program.functions.find(address);
+            known != program.functions.end() && program.instruction(address) == instruction)
             return &known->second;
     return nullptr;
 }

@@ -30,7 +30,7 @@ public:
     const by_address* find(std::uint64_t address, std::span<const std::uint8_t> page) const;
     /// The function that begins at `address` with this instruction, for an unknown page; nullptr:
     /// none.
-    const std::string* at(std::uint64_t address, std::uint32_t instruction) const;
+    const std::string* find_entry(std::uint64_t address, std::uint32_t instruction) const;
 
 private:
     inline static const function_names* active_ = nullptr;

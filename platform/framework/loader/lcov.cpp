@@ -76,15 +76,16 @@ void collector::add_range(const coverage::program& code, std::uint64_t first, st
                           const std::string& file, int line, numbers& next) {
     const auto next_entry = entries_.upper_bound(first);
     const auto entry = next_entry == entries_.begin() ? 0 : *std::prev(next_entry);
-    for (auto at = first; at < last;) {
-        const auto bits = code.instruction(at);
+    for (auto address = first; address < last;) {
+        const auto bits = code.instruction(address);
         if (!bits) return;
-        const unsigned marks = *code.marks(at);
-        auto& one = sources_[file];
-        bool& ran = one.lines[line];
+        const unsigned marks = *code.marks(address);
+        auto& covered = sources_[file];
+        bool& ran = covered.lines[line];
         ran = ran || (marks & coverage::ran) != 0;
-        if (is_conditional_branch(*bits)) one.marks[{line, next[{entry, file, line}]++}] |= marks;
-        at += length_of(*bits);
+        if (is_conditional_branch(*bits))
+            covered.marks[{line, next[{entry, file, line}]++}] |= marks;
+        address += length_of(*bits);
     }
 }
 
@@ -116,7 +117,7 @@ void collector::add_functions(const coverage::program& code, Dwarf_Die& unit) {
     struct context {
         collector& all;
         const coverage::program& code;
-    } with{*this, code};
+    } arguments{*this, code};
     const auto visit = [](Dwarf_Die* function, void* argument) -> int {
         auto& [all, program] = *static_cast<context*>(argument);
         Dwarf_Addr first = 0;
@@ -135,7 +136,7 @@ void collector::add_functions(const coverage::program& code, Dwarf_Die& unit) {
             all.sources_[file].functions.emplace(line, name);
         return DWARF_CB_OK;
     };
-    dwarf_getfuncs(&unit, visit, &with, 0);
+    dwarf_getfuncs(&unit, visit, &arguments, 0);
 }
 
 void collector::add(const coverage::program& code) {
@@ -160,15 +161,15 @@ void collector::add(const coverage::program& code) {
 
 std::string collector::text() const {
     std::string out;
-    for (const auto& [file, one] : sources_) {
-        if (one.lines.empty()) continue;
-        source_coverage all = one;
-        for (const auto& [where, marks] : one.marks)
+    for (const auto& [file, covered] : sources_) {
+        if (covered.lines.empty()) continue;
+        source_coverage all = covered;
+        for (const auto& [branch, marks] : covered.marks)
             for (const unsigned way : {0u, 1u}) {
                 const bool went = (marks & (way == 0 ? coverage::taken : coverage::passed)) != 0;
-                all.branches[{where.first, where.second, way}] = (marks & coverage::ran) == 0 ? -1
-                                                                 : went                       ? 1
-                                                                                              : 0;
+                all.branches[{branch.first, branch.second, way}] = (marks & coverage::ran) == 0 ? -1
+                                                                   : went                       ? 1
+                                                                                                : 0;
             }
         out += to_tracefile(file, std::move(all));
     }
@@ -177,17 +178,18 @@ std::string collector::text() const {
 
 /// Removes functions without lines, and adds the first line of the others.
 /// \returns the first lines of executed functions
-std::set<int> complete_functions(source_coverage& one) {
+std::set<int> complete_functions(source_coverage& covered) {
     std::set<int> executed;
-    auto& lines = one.lines;
-    for (auto i = one.functions.begin(); i != one.functions.end();) {
+    auto& lines = covered.lines;
+    for (auto i = covered.functions.begin(); i != covered.functions.end();) {
         const int first = i->first;
-        const auto next = std::find_if(i, one.functions.end(),
+        const auto next = std::find_if(i, covered.functions.end(),
                                        [&](const auto& other) { return other.first > first; });
         const auto begin = lines.lower_bound(first);
-        const auto end = next == one.functions.end() ? lines.end() : lines.lower_bound(next->first);
+        const auto end =
+            next == covered.functions.end() ? lines.end() : lines.lower_bound(next->first);
         if (begin == end) {
-            i = one.functions.erase(i, next);
+            i = covered.functions.erase(i, next);
             continue;
         }
         const bool ran = std::any_of(begin, end, [](const auto& line) { return line.second; });
@@ -200,48 +202,49 @@ std::set<int> complete_functions(source_coverage& one) {
 
 /// Removes the branches of executed lines of which none was reached, such as those after a call
 /// that did not return.
-void drop_unreached_branches(source_coverage& one) {
+void drop_unreached_branches(source_coverage& covered) {
     std::set<int> reached;
-    for (const auto& [where, mark] : one.branches)
-        if (mark > 0) reached.insert(std::get<0>(where));
-    std::erase_if(one.branches, [&](const auto& branch) {
+    for (const auto& [branch, mark] : covered.branches)
+        if (mark > 0) reached.insert(std::get<0>(branch));
+    std::erase_if(covered.branches, [&](const auto& branch) {
         const auto line = std::get<0>(branch.first);
-        const auto found = one.lines.find(line);
-        return found != one.lines.end() && found->second && !reached.contains(line);
+        const auto found = covered.lines.find(line);
+        return found != covered.lines.end() && found->second && !reached.contains(line);
     });
 }
 
 }  // namespace
 
-std::string to_tracefile(const std::string& file, source_coverage one) {
-    const auto executed = complete_functions(one);
-    drop_unreached_branches(one);
+std::string to_tracefile(const std::string& file, source_coverage covered) {
+    const auto executed = complete_functions(covered);
+    drop_unreached_branches(covered);
     const auto count = [](const auto& all, auto hit) { return std::ranges::count_if(all, hit); };
     std::string out = "TN:\nSF:" + file + "\n";
-    for (const auto& [line, name] : one.functions) out += fmt::format("FN:{},{}\n", line, name);
-    for (const auto& [line, name] : one.functions)
+    for (const auto& [line, name] : covered.functions) out += fmt::format("FN:{},{}\n", line, name);
+    for (const auto& [line, name] : covered.functions)
         out += fmt::format("FNDA:{},{}\n", executed.contains(line) ? 1 : 0, name);
     out += fmt::format(
-        "FNF:{}\nFNH:{}\n", one.functions.size(),
-        count(one.functions, [&](const auto& f) { return executed.contains(f.first); }));
-    for (const auto& [where, mark] : one.branches)
-        out += fmt::format("BRDA:{},{},{},{}\n", std::get<0>(where), std::get<1>(where),
-                           std::get<2>(where),
+        "FNF:{}\nFNH:{}\n", covered.functions.size(),
+        count(covered.functions, [&](const auto& f) { return executed.contains(f.first); }));
+    for (const auto& [branch, mark] : covered.branches)
+        out += fmt::format("BRDA:{},{},{},{}\n", std::get<0>(branch), std::get<1>(branch),
+                           std::get<2>(branch),
                            mark < 0   ? "-"
                            : mark > 0 ? "1"
                                       : "0");
-    out += fmt::format("BRF:{}\nBRH:{}\n", one.branches.size(),
-                       count(one.branches, [](const auto& b) { return b.second > 0; }));
-    for (const auto& [line, ran] : one.lines) out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
-    out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", one.lines.size(),
-                       count(one.lines, [](const auto& l) { return l.second; }));
+    out += fmt::format("BRF:{}\nBRH:{}\n", covered.branches.size(),
+                       count(covered.branches, [](const auto& b) { return b.second > 0; }));
+    for (const auto& [line, ran] : covered.lines)
+        out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
+    out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", covered.lines.size(),
+                       count(covered.lines, [](const auto& l) { return l.second; }));
     return out;
 }
 
 lcov_report to_lcov(const coverage& all) {
     collector sources;
-    for (const auto& one : all.programs())
-        if (one->any_ran()) sources.add(*one);
+    for (const auto& program : all.programs())
+        if (program->any_ran()) sources.add(*program);
     return {sources.text(), std::move(sources.warnings)};
 }
 

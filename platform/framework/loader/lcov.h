@@ -24,7 +24,7 @@ struct source_coverage {
 /// The part of a tracefile for `file`, consistent as genhtml 2 requires it: a function begins on a
 /// line with data, and was executed if a line up to the next function was; a line that was executed
 /// has no branches of which none was reached.
-std::string to_tracefile(const std::string& file, source_coverage one);
+std::string to_tracefile(const std::string& file, source_coverage covered);
 
 struct lcov_report {
     std::string text;                   ///< LCOV tracefile (geninfo(1)), sorted by file and line

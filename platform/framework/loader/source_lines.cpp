@@ -77,11 +77,11 @@ public:
                    std::ranges::equal(code, std::span(s.bytes).subspan(offset, code.size()));
         });
     }
-    std::string at(std::uint64_t pc) const {
+    std::string describe(std::uint64_t pc) const {
         std::string found;
         dwarf_.any_unit([&](Dwarf_Die& unit) {
             if (dwarf_haspc(&unit, pc) != 1) return false;
-            found = describe(unit, pc);
+            found = trn::describe(unit, pc);
             return true;
         });
         return found;
@@ -101,9 +101,9 @@ source_lines::source_lines(const std::vector<fs::path>& programs) {
 
 source_lines::~source_lines() = default;
 
-std::string source_lines::at(std::uint64_t pc, std::span<const std::uint8_t> code) const {
-    for (const auto& one : programs_)
-        if (one->has(pc, code)) return one->at(pc);
+std::string source_lines::find(std::uint64_t pc, std::span<const std::uint8_t> code) const {
+    for (const auto& program : programs_)
+        if (program->has(pc, code)) return program->describe(pc);
     return {};
 }
 

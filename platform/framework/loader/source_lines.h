@@ -21,7 +21,7 @@ public:
 
     /// "function (file:line)" in the program that has exactly `code` at `pc`; "" when no program
     /// has. Code inlined from a header belongs to the source file that uses it.
-    std::string at(std::uint64_t pc, std::span<const std::uint8_t> code) const;
+    std::string find(std::uint64_t pc, std::span<const std::uint8_t> code) const;
 
 private:
     class program;

@@ -30,45 +30,45 @@ std::vector<char*> pointers(child_process::command& words) {
 
 }  // namespace
 
-child_process child_process::spawn(command words, streams with, pid_t group) {
+child_process child_process::spawn(command words, streams standard, pid_t group) {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    if (with.input >= 0) posix_spawn_file_actions_adddup2(&files, with.input, STDIN_FILENO);
-    if (with.output >= 0) {
-        posix_spawn_file_actions_adddup2(&files, with.output, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&files, with.output, STDERR_FILENO);
+    if (standard.input >= 0) posix_spawn_file_actions_adddup2(&files, standard.input, STDIN_FILENO);
+    if (standard.output >= 0) {
+        posix_spawn_file_actions_adddup2(&files, standard.output, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&files, standard.output, STDERR_FILENO);
     }
     posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    posix_spawnattr_t how;
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     sigset_t ignored_here;
     sigemptyset(&ignored_here);
-    for (const int one : {SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&ignored_here, one);
-    posix_spawnattr_setsigdefault(&how, &ignored_here);
-    posix_spawnattr_setpgroup(&how, group);
+    for (const int signal : {SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&ignored_here, signal);
+    posix_spawnattr_setsigdefault(&attributes, &ignored_here);
+    posix_spawnattr_setpgroup(&attributes, group);
     pid_t pid = -1;
-    const int error =
-        posix_spawnp(&pid, words.front().c_str(), &files, &how, pointers(words).data(), environ);
+    const int error = posix_spawnp(&pid, words.front().c_str(), &files, &attributes,
+                                   pointers(words).data(), environ);
     posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
+    posix_spawnattr_destroy(&attributes);
     if (error != 0)
         throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
     return child_process(pid);
 }
 
-child_process child_process::start_bound(command words, streams with) {
+child_process child_process::start_bound(command words, streams standard) {
     const auto all = pointers(words);
     const pid_t pid = fork_bound();
     if (pid < 0)
         throw std::system_error(errno, std::generic_category(), "cannot start " + words.front());
     if (pid > 0) return child_process(pid);
-    if (with.input >= 0) dup2(with.input, STDIN_FILENO);
-    if (with.output >= 0) {
-        dup2(with.output, STDOUT_FILENO);
-        dup2(with.output, STDERR_FILENO);
+    if (standard.input >= 0) dup2(standard.input, STDIN_FILENO);
+    if (standard.output >= 0) {
+        dup2(standard.output, STDOUT_FILENO);
+        dup2(standard.output, STDERR_FILENO);
     }
-    if (with.private_files) umask(S_IRWXG | S_IRWXO);
+    if (standard.private_files) umask(S_IRWXG | S_IRWXO);
     close_range(STDERR_FILENO + 1, ~0u, 0);
     execvp(all.front(), all.data());
     std::fprintf(stderr, "trnvp: cannot start %s: %s\n", all.front(), std::strerror(errno));

@@ -41,11 +41,11 @@ public:
     /// Starts a program in a process group (0: a new one, which it leads), with its standard
     /// streams as the only open files. Does not copy this process, so its size does not matter.
     /// \throws std::system_error
-    static child_process spawn(command words, streams with, pid_t group = 0);
+    static child_process spawn(command words, streams standard, pid_t group = 0);
     /// Starts a program that the kernel kills when this process ends, with its standard streams as
     /// the only open files. A program that cannot be started exits with status 126 after an error
     /// message. \throws std::system_error when no process can be created
-    static child_process start_bound(command words, streams with);
+    static child_process start_bound(command words, streams standard);
 
     pid_t pid() const { return pid_; }
     /// A descriptor that becomes readable when the process has ended. \throws std::system_error

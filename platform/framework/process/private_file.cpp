@@ -28,8 +28,8 @@ void make_private_folder(const fs::path& folder) {
 
 void write_private_file(const fs::path& file, std::string_view bytes) {
     if (unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno(file.string());
-    constexpr int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const unique_fd out(open(file.c_str(), how, S_IRUSR | S_IWUSR));
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const unique_fd out(open(file.c_str(), flags, S_IRUSR | S_IWUSR));
     if (!out) throw_errno(file.string());
     while (!bytes.empty()) {
         const auto done = write(out.get(), bytes.data(), bytes.size());

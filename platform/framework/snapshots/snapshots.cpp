@@ -66,11 +66,11 @@ private:
 /// Ends with the successor's status, for the parent of this process.
 [[noreturn]] void end_like(int status) {
     if (WIFSIGNALED(status)) {
-        sigset_t it;
-        sigemptyset(&it);
-        sigaddset(&it, WTERMSIG(status));
+        sigset_t killing;
+        sigemptyset(&killing);
+        sigaddset(&killing, WTERMSIG(status));
         signal(WTERMSIG(status), SIG_DFL);
-        sigprocmask(SIG_UNBLOCK, &it, nullptr);
+        sigprocmask(SIG_UNBLOCK, &killing, nullptr);
         raise(WTERMSIG(status));
     }
     _exit(WEXITSTATUS(status));
@@ -92,11 +92,11 @@ bool send_message(int socket, std::span<const std::uint8_t> bytes) {
 }
 
 /// Receives one message; empty when no sender is left.
-std::span<std::uint8_t> receive_message(int socket, std::span<std::uint8_t> into) {
+std::span<std::uint8_t> receive_message(int socket, std::span<std::uint8_t> buffer) {
     ssize_t size = 0;
-    while ((size = recv(socket, into.data(), into.size(), 0)) < 0 && errno == EINTR) {
+    while ((size = recv(socket, buffer.data(), buffer.size(), 0)) < 0 && errno == EINTR) {
     }
-    return into.first(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return buffer.first(size < 0 ? 0 : static_cast<std::size_t>(size));
 }
 
 /// Reports that this process exists, or the error for which there is none.
@@ -122,7 +122,7 @@ void expect_report(int socket) {
 sigset_t snapshots::requests_to_end() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int one : {SIGINT, SIGTERM}) sigaddset(&set, one);
+    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
     return set;
 }
 
@@ -195,7 +195,7 @@ bool snapshots::request::receive_part(int socket, part& kind) {
     if (const cmsghdr* const header = CMSG_FIRSTHDR(&message)) {
         std::vector<int> received((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         std::memcpy(received.data(), CMSG_DATA(header), received.size() * sizeof(int));
-        for (const int one : received) descriptors.emplace_back(one);
+        for (const int descriptor : received) descriptors.emplace_back(descriptor);
     }
     if ((message.msg_flags & MSG_CTRUNC) != 0 || kind == given_up) complete = false;
     return true;
@@ -271,8 +271,8 @@ pid_t snapshots::copy_of_this(int report_to) {
 
 std::optional<snapshots::handover_state> snapshots::keep(const std::string& name,
                                                          const json& about) {
-    if (kept_.size() >= most && !has(name))
-        throw std::runtime_error(fmt::format("there are {} snapshots already", most));
+    if (kept_.size() >= max_snapshots && !has(name))
+        throw std::runtime_error(fmt::format("there are {} snapshots already", max_snapshots));
     auto [theirs, ours] = channel();  // for the process that continues, and for this one
     const signals_held for_the_copy;
     const auto held = signals_held::set();
@@ -298,7 +298,8 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
 /// Waits; ends with the status of the last successor. Returns in copies that continue.
 std::optional<snapshots::handover_state> snapshots::wait(unique_fd requests, unique_fd signals,
                                                          pid_t successor) {
-    for (const auto& [name, one] : kept_) close(one.socket);  // a request contains new ones
+    for (const auto& [name, snapshot] : kept_)
+        close(snapshot.socket);  // a request contains new ones
     kept_.clear();
     std::vector<pid_t> successors{successor};
     bool reachable = true;  // another process may send a request
@@ -310,13 +311,13 @@ std::optional<snapshots::handover_state> snapshots::wait(unique_fd requests, uni
             to_end = static_cast<int>(received.ssi_signo);
             // A terminal signals all of its processes itself.
             if (received.ssi_code != SI_KERNEL)
-                for (const auto one : successors) kill(one, to_end);
+                for (const auto pid : successors) kill(pid, to_end);
         }
     };
     for (;;) {
-        std::erase_if(successors, [](pid_t one) {
+        std::erase_if(successors, [](pid_t pid) {
             int status = 0;
-            if (waitpid(one, &status, WNOHANG) != one) return false;
+            if (waitpid(pid, &status, WNOHANG) != pid) return false;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != superseded) end_like(status);
             return true;
         });
@@ -372,8 +373,8 @@ std::optional<snapshots::handover_state> snapshots::serve(request& asked, pid_t&
     if (!state) _exit(superseded);
     send_message(theirs.get(), continues);
     std::size_t next = 1;
-    for (const auto& one : (*state)["names"])
-        kept_[one["name"]] = {asked.descriptors[next++].release(), one["about"]};
+    for (const auto& snapshot : (*state)["names"])
+        kept_[snapshot["name"]] = {asked.descriptors[next++].release(), snapshot["about"]};
     handover_state carried{
         (*state)["carry"], {}, {(*state)["digest"], (*state)["operations"], (*state)["returns"]}};
     for (; next < asked.descriptors.size(); ++next)
@@ -384,13 +385,13 @@ std::optional<snapshots::handover_state> snapshots::serve(request& asked, pid_t&
 
 snapshots::successor snapshots::prepare(std::string_view name,
                                         std::span<const int> descriptors) const {
-    const auto to = kept_.find(name);
-    assert(to != kept_.end());
+    const auto found = kept_.find(name);
+    assert(found != kept_.end());
     auto [ours, theirs] = channel();
     std::vector<int> all{theirs.get()};
-    for (const auto& [each, one] : kept_) all.push_back(one.socket);
+    for (const auto& [other, snapshot] : kept_) all.push_back(snapshot.socket);
     all.insert(all.end(), descriptors.begin(), descriptors.end());
-    request::send(to->second.socket, all);
+    request::send(found->second.socket, all);
     theirs = {};
     expect_report(ours.get());
     return successor(std::move(ours));
@@ -401,7 +402,8 @@ void snapshots::restore(successor next, const json& carry) const {
     trace::flush();
     const auto traced = trace::current_position();
     json names = json::array();
-    for (const auto& [name, one] : kept_) names.push_back({{"name", name}, {"about", one.about}});
+    for (const auto& [name, snapshot] : kept_)
+        names.push_back({{"name", name}, {"about", snapshot.about}});
     const signals_held for_the_other;
     if (!send_state(next.channel_.get(), {{"names", std::move(names)},
                                           {"carry", carry},

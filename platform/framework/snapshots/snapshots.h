@@ -28,7 +28,7 @@ namespace trn {
 /// waiting process forwards SIGINT and SIGTERM to the running one, and ends with its status.
 class snapshots {
 public:
-    static constexpr std::size_t most = 64;
+    static constexpr std::size_t max_snapshots = 64;
 
     /// Callbacks for components that must handle the copy of this process.
     struct hooks {
@@ -56,7 +56,7 @@ public:
     /// Keeps the state of this process under `name`, replacing an older one. Returns nullopt now,
     /// and the argument of restore() each time that execution resumes here; traces of the replaced
     /// state are then part of this state's history. `about`: shown by all().
-    /// \throws std::runtime_error when there are `most` already
+    /// \throws std::runtime_error when there are `max_snapshots` already
     /// \throws std::system_error when the machine has no process or descriptor left: this process
     /// continues with its snapshots
     std::optional<handover_state> keep(const std::string& name, const nlohmann::json& about = {});

@@ -116,7 +116,7 @@ TEST(Snapshots, NumberOfSnapshotsIsBounded) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         try {
-            for (std::size_t n = 0; n <= snapshots::most; ++n)
+            for (std::size_t n = 0; n <= snapshots::max_snapshots; ++n)
                 if (states.keep(std::to_string(n))) return say(out, ", and all work");
         } catch (const std::runtime_error& wrong) {
             say(out, wrong.what());

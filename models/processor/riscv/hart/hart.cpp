@@ -160,7 +160,7 @@ void hart::execute_alone(u64 pc) {
     const decoded d = decode(bits, cfg_.extensions);
     if (log_ != nullptr) log_->begin();
     if (const auto* const all = function_names::active())
-        if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
+        if (const auto* const function = all->find_entry(pc, d.bits)) bus_.entered(*function);
     execute_one(d);
     end_with_quantum();  // the instruction may have accessed the bus
 

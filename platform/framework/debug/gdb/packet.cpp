@@ -53,8 +53,8 @@ std::string hex_text(std::string_view text) {
 }
 
 std::string_view packet_reader::feed(std::string_view bytes) {
-    for (std::size_t at = 0; at < bytes.size(); ++at)
-        if (take(bytes[at])) return bytes.substr(at + 1);
+    for (std::size_t position = 0; position < bytes.size(); ++position)
+        if (take(bytes[position])) return bytes.substr(position + 1);
     return {};
 }
 
@@ -64,21 +64,21 @@ nlohmann::json packet_reader::hand_over() const {
         {"escaped", escaped_}, {"too_long", too_long_}, {"acknowledge", acknowledge_}};
 }
 
-void packet_reader::take_over(const nlohmann::json& from) {
-    state_ = from["state"];
-    body_ = from["body"];
-    checksum_ = from["checksum"];
-    sum_ = from["sum"];
-    escaped_ = from["escaped"];
-    too_long_ = from["too_long"];
-    acknowledge_ = from["acknowledge"];
+void packet_reader::take_over(const nlohmann::json& saved) {
+    state_ = saved["state"];
+    body_ = saved["body"];
+    checksum_ = saved["checksum"];
+    sum_ = saved["sum"];
+    escaped_ = saved["escaped"];
+    too_long_ = saved["too_long"];
+    acknowledge_ = saved["acknowledge"];
 }
 
 /// Returns true at the end of a packet or interrupt.
 bool packet_reader::take(char c) {
     switch (state_) {
     case state::between:
-        if (c == '\x03') to_.interrupt();
+        if (c == '\x03') events_.interrupt();
         if (c != '$') return c == '\x03';  // skip acknowledgements and garbage
         state_ = state::body;
         body_.clear();
@@ -116,8 +116,8 @@ void packet_reader::end() {
     state_ = state::between;
     const int high = hex_digit(checksum_[0]), low = hex_digit(checksum_[1]);
     const bool good = high >= 0 && low >= 0 && (high << 4 | low) == sum_ && !too_long_;
-    if (acknowledge_) to_.answer(good ? "+" : "-");
-    if (good) to_.packet(body_);
+    if (acknowledge_) events_.answer(good ? "+" : "-");
+    if (good) events_.packet(body_);
 }
 
 }  // namespace trn::gdb

@@ -31,7 +31,7 @@ public:
         std::function<void()> interrupt;                    ///< called for Ctrl-C
         std::function<void(std::string_view)> answer;       ///< sends '+' or '-' to the peer
     };
-    explicit packet_reader(events to) : to_(std::move(to)) {}
+    explicit packet_reader(events observer) : events_(std::move(observer)) {}
 
     /// Accepts bytes up to the end of a packet or interrupt; returns the remaining bytes.
     std::string_view feed(std::string_view bytes);
@@ -47,7 +47,7 @@ private:
     bool take(char c);
     void end();
 
-    events to_;
+    events events_;
     state state_ = state::between;
     std::string body_, checksum_;
     unsigned char sum_ = 0;

@@ -36,18 +36,18 @@ bool points::set(bool insert, unsigned process, const breakpoint& point) {
 bool points::set(bool insert, unsigned process, const watchpoint& point) {
     auto& known = watchpoints_[process];
     const auto same = [&point](const watchpoint& k) {
-        return k.type == point.type && k.where.address == point.where.address &&
-               k.where.size == point.where.size;
+        return k.type == point.type && k.watched.address == point.watched.address &&
+               k.watched.size == point.watched.size;
     };
     const auto found = std::ranges::find_if(known, same);
     if (insert) {
         if (known.size() >= max_points) return false;
         if (found != known.end()) return true;
         known.push_back(point);
-        on_harts_of(process, [&](debug_target& t) { t.add_watchpoint(point.where); });
+        on_harts_of(process, [&](debug_target& t) { t.add_watchpoint(point.watched); });
     } else if (found != known.end()) {
         known.erase(found);
-        on_harts_of(process, [&](debug_target& t) { t.remove_watchpoint(point.where); });
+        on_harts_of(process, [&](debug_target& t) { t.remove_watchpoint(point.watched); });
     }
     return true;
 }
@@ -55,7 +55,7 @@ bool points::set(bool insert, unsigned process, const watchpoint& point) {
 void points::remove_all(unsigned process) {
     on_harts_of(process, [&](debug_target& t) {
         for (const auto& [address, type] : breakpoints_[process]) t.remove_breakpoint(address);
-        for (const auto& w : watchpoints_[process]) t.remove_watchpoint(w.where);
+        for (const auto& w : watchpoints_[process]) t.remove_watchpoint(w.watched);
     });
     breakpoints_.erase(process);
     watchpoints_.erase(process);
@@ -71,8 +71,8 @@ const points::watchpoint* points::hit_by(const debug_hart& hart) const {
     if (known == watchpoints_.end()) return nullptr;
     const auto stop = hart.target->last_stop();
     const auto hit = std::ranges::find_if(known->second, [&](const watchpoint& w) {
-        return stop.address - w.where.address < w.where.size &&
-               (stop.on_store ? w.where.on_store : w.where.on_load);
+        return stop.address - w.watched.address < w.watched.size &&
+               (stop.on_store ? w.watched.on_store : w.watched.on_load);
     });
     return hit == known->second.end() ? nullptr : &*hit;
 }
@@ -113,10 +113,10 @@ nlohmann::json points::hand_over() const {
     for (const auto& [process, known] : watchpoints_)
         for (const auto& w : known)
             watchpoints.push_back({{"process", process},
-                                   {"address", w.where.address},
-                                   {"size", w.where.size},
-                                   {"on_load", w.where.on_load},
-                                   {"on_store", w.where.on_store},
+                                   {"address", w.watched.address},
+                                   {"size", w.watched.size},
+                                   {"on_load", w.watched.on_load},
+                                   {"on_store", w.watched.on_store},
                                    {"type", std::string(1, w.type)}});
     return {{"breakpoints", breakpoints}, {"watchpoints", watchpoints}};
 }

@@ -21,7 +21,7 @@ public:
     /// Address and type ('0' software, '1' hardware). GDB may set both at one address.
     using breakpoint = std::pair<std::uint64_t, char>;
     struct watchpoint {
-        debug_target::watchpoint where;
+        debug_target::watchpoint watched;
         char type;  ///< '2' write, '3' read, '4' access
     };
 

@@ -160,8 +160,8 @@ void gdb_server::drop_client() {
     if (session_) session_->close();
 }
 
-void gdb_server::hand_over(handover& to) {
-    if (attached()) to.add("gdb", session_->hand_over(), session_->socket());
+void gdb_server::hand_over(handover& handed_over) {
+    if (attached()) handed_over.add("gdb", session_->hand_over(), session_->socket());
 }
 
 void gdb_server::take_over(const json& state, int socket) {
@@ -177,9 +177,10 @@ std::string gdb_server::address_of(const std::string& text) {
 std::string gdb_server::listen(const std::string& address) {
     if (harts_.empty()) throw listen_error("there is no hart to debug on this board");
     auto& io = methods_.loop().io();
-    const auto to = [this](listener::stream client) { welcome(std::move(client)); };
-    listener_ = address.find('/') != std::string::npos ? listener::on_unix(io, address, to)
-                                                       : listener::on_tcp(io, address, {}, to);
+    const auto on_client = [this](listener::stream client) { welcome(std::move(client)); };
+    listener_ = address.find('/') != std::string::npos
+                    ? listener::on_unix(io, address, on_client)
+                    : listener::on_tcp(io, address, {}, on_client);
     return listener_->address();
 }
 

@@ -32,8 +32,8 @@ public:
     /// Reports the program's exit status to GDB, and waits briefly until GDB has read it.
     void exited(int status);
 
-    /// Adds the attached GDB to `to`, for another process that calls take_over().
-    void hand_over(handover& to);
+    /// Adds the attached GDB to `handed_over`, for another process that calls take_over().
+    void hand_over(handover& handed_over);
     void take_over(const rpc::json& state, int socket);
     void drop_client();
 

@@ -124,11 +124,11 @@ void stub::let_go(unsigned process) {
 
 void stub::attach(std::string_view text) {
     const auto process = number(text);
-    const auto at = std::ranges::find_if(
+    const auto found = std::ranges::find_if(
         env_.harts, [&](const debug_hart& h) { return process && h.process == *process; });
-    if (at == env_.harts.end()) return reply(bad_request);
-    detached_.erase(at->process);
-    general_ = continue_ = static_cast<std::size_t>(at - env_.harts.begin());
+    if (found == env_.harts.end()) return reply(bad_request);
+    detached_.erase(found->process);
+    general_ = continue_ = static_cast<std::size_t>(found - env_.harts.begin());
     stop_ = "T05";
     env_.loop.pause("debugger attached", run_loop::pause_cause::debugger_request);
     reply(stop_reply());
@@ -144,11 +144,11 @@ std::string stub::id_text(const debug_hart& h) const {
 // Parses "p1.2", "p1.-1", "p1", "2", "-1" (all), "0" (any: the first match).
 std::optional<stub::thread_id> stub::parse_id(std::string_view text) const {
     thread_id id;
-    const auto part = [](std::string_view t, std::optional<unsigned>& to) {
+    const auto part = [](std::string_view t, std::optional<unsigned>& part_number) {
         if (t == "-1" || t == "0") return true;
         const auto n = number(t);
         if (!n || *n > 0xffffffff) return false;
-        to = static_cast<unsigned>(*n);
+        part_number = static_cast<unsigned>(*n);
         return true;
     };
     if (text.starts_with('p')) {
@@ -220,13 +220,13 @@ void stub::answer(std::string_view body) {
     case 'm':
         return reply(read_memory(hart, rest));
     case 'M': {
-        const auto [where, data] = cut(rest, ':');
+        const auto [range_text, data] = cut(rest, ':');
         const auto bytes = from_hex(data);
-        return reply(bytes ? write_memory(hart, where, *bytes) : std::string(bad_request));
+        return reply(bytes ? write_memory(hart, range_text, *bytes) : std::string(bad_request));
     }
     case 'X': {
-        const auto [where, data] = cut(rest, ':');
-        return reply(write_memory(hart, where, std::as_bytes(std::span(data))));
+        const auto [range_text, data] = cut(rest, ':');
+        return reply(write_memory(hart, range_text, std::as_bytes(std::span(data))));
     }
     case 'H':
         return select(rest);
@@ -297,8 +297,8 @@ void stub::monitor(std::string_view hex) {
     const auto text =
         env_.monitor({reinterpret_cast<const char*>(command->data()), command->size()});
     constexpr std::size_t piece = largest_packet / 4;
-    for (std::size_t at = 0; at < text.size(); at += piece)
-        reply("O" + hex_text(std::string_view(text).substr(at, piece)));
+    for (std::size_t offset = 0; offset < text.size(); offset += piece)
+        reply("O" + hex_text(std::string_view(text).substr(offset, piece)));
     reply("OK");
 }
 
@@ -342,23 +342,23 @@ void stub::extra_info(std::string_view text) {
 
 void stub::point(std::string_view body) {
     const auto [head, place] = cut(body, ',');
-    const auto where = parse_range(cut(place, ';').first);
+    const auto range = parse_range(cut(place, ';').first);
     const auto process = current().process;
-    if (head.size() != 2 || !where || !attached(process)) return reply(bad_request);
+    if (head.size() != 2 || !range || !attached(process)) return reply(bad_request);
     const bool insert = head[0] == 'Z';
     bool done = false;
     switch (head[1]) {
     case '0':
     case '1':
-        done = points_.set(insert, process, points::breakpoint{where->address, head[1]});
+        done = points_.set(insert, process, points::breakpoint{range->address, head[1]});
         break;
     case '2':
     case '3':
     case '4':
-        if (where->length == 0 || where->length > 4096) return reply(bad_request);
+        if (range->length == 0 || range->length > 4096) return reply(bad_request);
         done = points_.set(
             insert, process,
-            points::watchpoint{{where->address, where->length, head[1] != '2', head[1] != '3'},
+            points::watchpoint{{range->address, range->length, head[1] != '2', head[1] != '3'},
                                head[1]});
         break;
     default:
@@ -384,9 +384,9 @@ void stub::verbose(std::string_view body) {
 void stub::vcont(std::string_view text) {
     std::vector<action> actions(env_.harts.size(), action::none);
     while (!text.empty()) {
-        const auto [one, rest] = cut(text, ';');
+        const auto [entry, rest] = cut(text, ';');
         text = rest;
-        const auto [verb, thread] = cut(one, ':');
+        const auto [verb, thread] = cut(entry, ':');
         const auto id = thread.empty() ? thread_id{} : parse_id(thread).value_or(thread_id{0, 0});
         const char kind = verb.empty() ? '\0' : verb[0];
         if (std::string_view("cCsS").find(kind) == std::string_view::npos || kind == '\0')
@@ -402,11 +402,11 @@ void stub::vcont(std::string_view text) {
 
 // c [address], s [address], C signal[;address], S signal[;address]
 void stub::resume_legacy(std::string_view body) {
-    auto where = body.substr(1);
-    if (body[0] == 'C' || body[0] == 'S') where = cut(where, ';').second;
+    auto address = body.substr(1);
+    if (body[0] == 'C' || body[0] == 'S') address = cut(address, ';').second;
     if (!attached(env_.harts[continue_].process)) return reply(bad_request);
-    if (!where.empty()) {
-        const auto pc = number(where);
+    if (!address.empty()) {
+        const auto pc = number(address);
         if (!pc) return reply(bad_request);
         env_.harts[continue_].target->write_register(debug_target::pc, *pc);
     }
@@ -492,11 +492,11 @@ void stub::platform_paused(const std::string& why) {
 /// are deferred: while GDB steps one hart over a breakpoint, it treats them as an error.
 std::optional<std::size_t> stub::take_stop() {
     for (;;) {
-        const auto at = std::ranges::find_if(
+        const auto found = std::ranges::find_if(
             pending_, [this](std::size_t index) { return actions_[index] != action::none; });
-        if (at == pending_.end()) return std::nullopt;
-        const auto index = *at;
-        pending_.erase(at);
+        if (found == pending_.end()) return std::nullopt;
+        const auto index = *found;
+        pending_.erase(found);
         if (points_.explains_stop(env_.harts[index])) return index;
     }
 }
