@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "platform/framework/process/bound_fork.h"
+#include "platform/framework/process/uninterrupted.h"
 
 namespace trn {
 
@@ -89,10 +90,7 @@ unique_fd child_process::end_descriptor() const {
 
 bool child_process::reap(int options) {
     int status = 0;
-    pid_t found = 0;
-    while ((found = waitpid(pid_, &status, options)) < 0 && errno == EINTR) {
-    }
-    if (found != pid_) return false;
+    if (uninterrupted([&] { return waitpid(pid_, &status, options); }) != pid_) return false;
     ended_ = WIFSIGNALED(status) ? end_state{0, WTERMSIG(status)} : end_state{WEXITSTATUS(status)};
     return true;
 }
@@ -111,10 +109,7 @@ bool child_process::wait_for(std::chrono::milliseconds limit) {
     if (!running()) return true;
     const auto ended = end_descriptor();
     pollfd until{ended.get(), POLLIN, 0};
-    int ready = 0;
-    while ((ready = ::poll(&until, 1, static_cast<int>(limit.count()))) < 0 && errno == EINTR) {
-    }
-    return ready == 1;
+    return uninterrupted([&] { return ::poll(&until, 1, static_cast<int>(limit.count())); }) == 1;
 }
 
 void child_process::kill(int signal) {

@@ -23,6 +23,7 @@
 
 #include "platform/framework/process/bound_fork.h"
 #include "platform/framework/process/throw_errno.h"
+#include "platform/framework/process/uninterrupted.h"
 
 namespace trn {
 
@@ -85,17 +86,13 @@ std::pair<unique_fd, unique_fd> channel() {
 
 /// Sends one message. False when that fails, mostly because no receiver is left.
 bool send_message(int socket, std::span<const std::uint8_t> bytes) {
-    ssize_t sent = 0;
-    while ((sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL)) < 0 && errno == EINTR) {
-    }
-    return sent >= 0;
+    return uninterrupted([&] { return send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL); }) >=
+           0;
 }
 
 /// Receives one message; empty when no sender is left.
 std::span<std::uint8_t> receive_message(int socket, std::span<std::uint8_t> buffer) {
-    ssize_t size = 0;
-    while ((size = recv(socket, buffer.data(), buffer.size(), 0)) < 0 && errno == EINTR) {
-    }
+    const auto size = uninterrupted([&] { return recv(socket, buffer.data(), buffer.size(), 0); });
     return buffer.first(size < 0 ? 0 : static_cast<std::size_t>(size));
 }
 
@@ -161,10 +158,8 @@ void snapshots::request::send(int socket, part kind, std::span<const int> descri
         header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
         std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
     }
-    ssize_t sent = 0;
-    while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
-    }
-    if (sent < 0) throw_errno("cannot pass descriptors");
+    if (uninterrupted([&] { return sendmsg(socket, &message, MSG_NOSIGNAL); }) < 0)
+        throw_errno("cannot pass descriptors");
 }
 
 void snapshots::request::send(int socket, std::span<const int> descriptors) {
@@ -188,10 +183,8 @@ bool snapshots::request::receive_part(int socket, part& kind) {
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    ssize_t size = 0;
-    while ((size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
-    }
-    if (size <= 0) return false;
+    if (uninterrupted([&] { return recvmsg(socket, &message, MSG_CMSG_CLOEXEC); }) <= 0)
+        return false;
     if (const cmsghdr* const header = CMSG_FIRSTHDR(&message)) {
         std::vector<int> received((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         std::memcpy(received.data(), CMSG_DATA(header), received.size() * sizeof(int));
@@ -324,8 +317,7 @@ std::optional<snapshots::handover_state> snapshots::wait(unique_fd requests, uni
         if (!reachable && successors.empty()) _exit(superseded);
         std::array<pollfd, 2> any{
             {{signals.get(), POLLIN, 0}, {reachable ? requests.get() : -1, POLLIN, 0}}};
-        while (poll(any.data(), any.size(), -1) < 0 && errno == EINTR) {
-        }
+        uninterrupted([&] { return poll(any.data(), any.size(), -1); });
         forward_signals();
         if (any[1].revents == 0) continue;
         auto asked = request::receive(requests.get());

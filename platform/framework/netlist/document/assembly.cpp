@@ -49,18 +49,11 @@ bool counts(std::string_view name) {
 }
 
 std::vector<assembly::declared>::iterator find_parameter(assembly& file, std::string_view name) {
-    return std::find_if(file.parameters.begin(), file.parameters.end(),
-                        [&](const auto& p) { return p.name == name; });
+    return std::ranges::find(file.parameters, name, &assembly::declared::name);
 }
 
 std::string unknown_parameter_of(const assembly& file, std::string_view name) {
     return fmt::format("'{}' has no parameter '{}'", file.name, name);
-}
-
-std::vector<std::string> parameter_names(const assembly& file) {
-    std::vector<std::string> names;
-    for (const auto& p : file.parameters) names.push_back(p.name);
-    return names;
 }
 
 bool is_too_long(const config::node& map) {
@@ -77,7 +70,7 @@ void read_choice(assembly& out, const config::node& values, assembly::presets& t
         const auto known = find_parameter(out, e.key);
         if (known == out.parameters.end()) {
             e.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, e.key),
-                              suggest(e.key, parameter_names(out)));
+                              suggest(e.key, names_of(out.parameters)));
         } else if (!e.value.is_scalar()) {
             e.value.report(mistake::wrong_shape, "a parameter is a single value");
         } else if (const auto why = not_of_type(known->type, e.value.raw())) {
@@ -94,7 +87,7 @@ void read_presets(assembly& out) {
     for (const auto& table : list.entries()) {
         if (find_parameter(out, table.key) == out.parameters.end()) {
             table.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, table.key),
-                                  suggest(table.key, parameter_names(out)));
+                                  suggest(table.key, names_of(out.parameters)));
             continue;
         }
         auto& made = out.preset_tables.emplace_back(assembly::presets{table.key, {}});
@@ -127,10 +120,10 @@ void read_limits(assembly& out) {
     const auto list = out.root().find("limits");
     if (!list || is_too_long(list)) return;
     for (const auto& entry : list.entries()) {
-        const auto known = std::ranges::find(out.parameters, entry.key, &assembly::declared::name);
+        const auto known = find_parameter(out, entry.key);
         if (known == out.parameters.end()) {
             entry.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, entry.key),
-                                  suggest(entry.key, parameter_names(out)));
+                                  suggest(entry.key, names_of(out.parameters)));
             continue;
         }
         const auto bounds = entry.value.items();
@@ -225,9 +218,7 @@ config::parsed<std::string> substitute(std::string_view text, const variables& k
         text.remove_prefix(start + 2);
         const auto end = text.find('}');
         const auto name = text.substr(0, end);
-        const auto found = std::find_if(known.begin(), known.end(), [&](const auto& variable) {
-            return variable.first == name;
-        });
+        const auto found = std::ranges::find(known, name, &variables::value_type::first);
         if (end == std::string_view::npos || found == known.end()) {
             std::vector<std::string> names;
             if (explain)

@@ -52,6 +52,14 @@ struct assembly {
     config::node root() const { return document->root(); }
 };
 
+/// Names to suggest for one that is not found.
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+    std::vector<std::string> names;
+    for (const auto& item : list) names.push_back(item.name);
+    return names;
+}
+
 /// `either`: a board, or an assembly used as a board.
 enum class file_role { board, assembly, either };
 

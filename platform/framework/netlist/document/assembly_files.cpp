@@ -79,8 +79,7 @@ std::optional<assembly> assembly_files::whole(assembly file, file_role role) {
 
 void assembly_files::set_defaults(assembly& base, const assembly& variant) {
     for (const auto& p : variant.parameters) {
-        const auto found = std::find_if(base.parameters.begin(), base.parameters.end(),
-                                        [&](const auto& known) { return known.name == p.name; });
+        const auto found = std::ranges::find(base.parameters, p.name, &assembly::declared::name);
         if (found == base.parameters.end()) {
             all_.report(p.node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", variant.variant_of, p.name),

@@ -103,14 +103,6 @@ struct scope {
     bool is_broken(std::string_view module) const;
 };
 
-/// Names to suggest for one that is not found.
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& list) {
-    std::vector<std::string> names;
-    for (const auto& item : list) names.push_back(item.name);
-    return names;
-}
-
 /// Adds ${i} to the variables of a file while it exists.
 class counter {
 public:

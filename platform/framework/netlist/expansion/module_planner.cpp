@@ -14,8 +14,7 @@ namespace {
 
 template <class Entries>
 auto find_key(const Entries& entries, std::string_view key) {
-    return std::find_if(entries.begin(), entries.end(),
-                        [&](const auto& e) { return e.key == key; });
+    return std::ranges::find_if(entries, [&](const auto& e) { return e.key == key; });
 }
 
 }  // namespace
@@ -90,8 +89,7 @@ variables module_planner::board_values(const assembly& board) {
             continue;
         }
         const auto text = setting.substr(std::min(name.size() + 1, setting.size()));
-        const auto found = std::find_if(board.parameters.begin(), board.parameters.end(),
-                                        [&](const auto& p) { return p.name == name; });
+        const auto found = std::ranges::find(board.parameters, name, &assembly::declared::name);
         if (found == board.parameters.end()) {
             refuse(mistake::unknown_parameter,
                    fmt::format("board '{}' has no parameter '{}'", board.name, name),
@@ -218,8 +216,8 @@ bool module_planner::read_inherit(const scope& here, const config::node& inherit
     }
     const auto takes = [&](const std::string& name) {
         if (out.assembled != nullptr)
-            return std::ranges::any_of(out.assembled->parameters,
-                                       [&](const auto& p) { return p.name == name; });
+            return std::ranges::count(out.assembled->parameters, name, &assembly::declared::name) >
+                   0;
         const auto* p = out.built_as->find_parameter(name);
         return p != nullptr && !p->list();
     };
@@ -385,8 +383,7 @@ void module_planner::fill(const declaration& declaration, const variables& known
     for (const auto& p : declared) nodes.push_back(p.node);
     for (const auto& p : declared) inner.emplace_back(p.name, p.value);
     for (const auto& s : declaration.settings) {
-        const auto found = std::find_if(declared.begin(), declared.end(),
-                                        [&](const auto& p) { return p.name == s.key; });
+        const auto found = std::ranges::find(declared, s.key, &assembly::declared::name);
         if (found == declared.end()) {
             all_.report(s.key_node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", declaration.type, s.key),

@@ -7,10 +7,6 @@ namespace trn {
 
 namespace {
 
-port::from_config always(std::uint64_t value) {
-    return [value](const std::any&) { return value; };
-}
-
 port make_port(std::string name, port_role role, std::string doc) {
     port made;
     made.name = std::move(name);
@@ -87,20 +83,41 @@ port port::leading_to(std::string initiator) && {
     leads_to = std::move(initiator);
     return std::move(*this);
 }
-port port::of_size(std::uint64_t bytes) && {
-    size = always(bytes);
+port port::leading_to(std::string initiator, port_number added) && {
+    leads_to = std::move(initiator);
+    shift = std::move(added.compute);
     return std::move(*this);
 }
-port port::of_lines(std::uint64_t number) && {
-    lines = always(number);
+port port::reaching(port_number bytes) && {
+    reach = std::move(bytes.compute);
     return std::move(*this);
 }
-port port::times(std::uint64_t elements) && {
-    count = always(elements);
+port port::of_size(port_number bytes) && {
+    size = std::move(bytes.compute);
     return std::move(*this);
 }
-port port::with_lanes(std::uint64_t number) && {
-    lanes = always(number);
+port port::of_lines(port_number number) && {
+    lines = std::move(number.compute);
+    return std::move(*this);
+}
+port port::times(port_number elements) && {
+    count = std::move(elements.compute);
+    return std::move(*this);
+}
+port port::with_lanes(port_number number) && {
+    lanes = std::move(number.compute);
+    return std::move(*this);
+}
+port port::in_links(port_number number) && {
+    links = std::move(number.compute);
+    return std::move(*this);
+}
+port port::within_lanes(port_number total) && {
+    room = std::move(total.compute);
+    return std::move(*this);
+}
+port port::in_blocks_of(port_number number) && {
+    block = std::move(number.compute);
     return std::move(*this);
 }
 
@@ -117,8 +134,7 @@ void kind::find_ways() {
 }
 
 const parameter* kind::find_parameter(std::string_view wanted) const {
-    const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                    [&](const parameter& p) { return p.name == wanted; });
+    const auto found = std::ranges::find(parameters, wanted, &parameter::name);
     return found == parameters.end() ? nullptr : &*found;
 }
 
@@ -129,8 +145,7 @@ std::optional<std::size_t> kind::find_port(std::string_view wanted) const {
 }
 
 const kind* find_kind(const kind_list& kinds, std::string_view name) {
-    const auto found =
-        std::find_if(kinds.begin(), kinds.end(), [&](const kind& k) { return k.name == name; });
+    const auto found = std::ranges::find(kinds, name, &kind::name);
     return found == kinds.end() ? nullptr : &*found;
 }
 

@@ -55,10 +55,21 @@ struct parameter {
 enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides, plug };
 std::string_view to_string(port_role role);
 
+/// A number in a kind's table: a constant, or computed from the kind's configuration by a member
+/// pointer or a function.
+struct port_number {
+    std::function<std::uint64_t(const std::any& config)> compute;
+
+    port_number(std::uint64_t constant)
+        : compute([constant](const std::any&) { return constant; }) {}
+    template <class F>
+    requires(!std::is_convertible_v<F, std::uint64_t>) port_number(F getter);
+};
+
 /// One socket or interrupt line of a kind, with the name of its sc_object. Declared in a table, so
 /// that errors in bind lines are found before modules exist.
 struct port {
-    using from_config = std::function<std::uint64_t(const std::any& config)>;
+    using from_config = decltype(port_number::compute);
 
     std::string name;
     port_role role{};
@@ -104,31 +115,17 @@ struct port {
     port with_ranges() &&;
     port passing_on() &&;
     port leading_to(std::string initiator) &&;
-    /// Like leading_to(); `shift_field`, a member pointer, is added to addresses.
-    template <class F>
-    port leading_to(std::string initiator, F shift_field) &&;
-    template <class F>
-    port reaching(F getter) &&;
-    port of_size(std::uint64_t bytes) &&;
-    port of_lines(std::uint64_t lines) &&;
-    port times(std::uint64_t elements) &&;
-    port with_lanes(std::uint64_t number) &&;
-    /// Size computed from the kind's configuration: a member pointer or a function.
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F getter) &&;
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port of_lines(F getter) &&;
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port times(F getter) &&;
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port with_lanes(F getter) &&;
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port in_links(F getter) &&;
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F getter) &&;
+    /// Like leading_to(); `added` is added to addresses.
+    port leading_to(std::string initiator, port_number added) &&;
+    port reaching(port_number bytes) &&;
+    port of_size(port_number bytes) &&;
+    port of_lines(port_number number) &&;
+    port times(port_number elements) &&;
+    port with_lanes(port_number number) &&;
+    port in_links(port_number number) &&;
+    port within_lanes(port_number total) &&;
     /// Each link must fit into one block.
-    template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F getter) &&;
+    port in_blocks_of(port_number number) &&;
 };
 
 /// A counter that modules of a kind publish (publishes_statistics). Upper-case letters stand for a

@@ -352,52 +352,8 @@ port interface_port(port_role role, std::string name, std::string doc) {
 }  // namespace kind_detail
 
 template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_size(F getter) && {
-    size = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_lines(F getter) && {
-    lines = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::times(F getter) && {
-    count = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::with_lanes(F getter) && {
-    lanes = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_links(F getter) && {
-    links = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::within_lanes(F getter) && {
-    room = kind_detail::erase(getter);
-    return std::move(*this);
-}
-template <class F>
-requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_blocks_of(F getter) && {
-    block = kind_detail::erase(getter);
-    return std::move(*this);
-}
-
-template <class F>
-port port::leading_to(std::string initiator, F shift_field) && {
-    leads_to = std::move(initiator);
-    shift = kind_detail::erase(shift_field);
-    return std::move(*this);
-}
-template <class F>
-port port::reaching(F getter) && {
-    reach = kind_detail::erase(getter);
-    return std::move(*this);
-}
+requires(!std::is_convertible_v<F, std::uint64_t>) port_number::port_number(F getter)
+    : compute(kind_detail::erase(getter)) {}
 
 template <class I>
 port port::uses(std::string name, std::string doc) {
