@@ -47,13 +47,13 @@ void ask_for_huge_pages(char** argv) {
 
 /// Reading a board takes more than 32 KiB of stack; deep boards and sanitizers need more.
 bool has_stack() {
-    constexpr rlim_t least = 512 << 10;
+    constexpr rlim_t min_stack = 512 << 10;
     rlimit stack{};
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= least) return true;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= min_stack) return true;
     std::fprintf(stderr, "%s: a stack of %llu KiB is too small: ulimit -s %llu\n",
                  program_invocation_short_name,
                  static_cast<unsigned long long>(stack.rlim_cur >> 10),
-                 static_cast<unsigned long long>(least >> 10));
+                 static_cast<unsigned long long>(min_stack >> 10));
     return false;
 }
 

@@ -109,13 +109,14 @@ template <class Word>
 std::string nearest_among(std::string_view wrong, std::span<const Word> known) {
     if (wrong.size() > 64) return {};
     const std::size_t limit = wrong.size() < 4 ? 1 : std::max<std::size_t>(2, wrong.size() / 3);
-    std::size_t least = limit + 1;
+    std::size_t shortest = limit + 1;
     const Word* nearest = nullptr;
     for (const Word& word : known.first(std::min(known.size(), max_compared_words))) {
         const std::size_t longer = std::max(word.size(), wrong.size()),
                           shorter = std::min(word.size(), wrong.size());
-        if (longer - shorter >= least) continue;  // the distance is at least this
-        if (const auto far = edit_distance(wrong, word); far < least) least = far, nearest = &word;
+        if (longer - shorter >= shortest) continue;  // the distance is at least this
+        if (const auto far = edit_distance(wrong, word); far < shortest)
+            shortest = far, nearest = &word;
     }
     return nearest == nullptr ? "" : fmt::format("did you mean '{}'?", *nearest);
 }

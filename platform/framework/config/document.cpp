@@ -465,19 +465,19 @@ template data_rate node::quantity(parsed<data_rate> (*)(std::string_view), std::
 template lane_rate node::quantity(parsed<lane_rate> (*)(std::string_view), std::string_view) const;
 template hertz node::quantity(parsed<hertz> (*)(std::string_view), std::string_view) const;
 
-std::uint64_t node::unsigned_up_to(std::uint64_t most) const {
+std::uint64_t node::unsigned_up_to(std::uint64_t max) const {
     if (scalar("number", true) == nullptr) return 0;
     const auto value = quantity(&parse_unsigned, "number");
-    if (value <= most) return value;
-    report(mistake::out_of_range, fmt::format("{} is larger than {}", raw(), most));
+    if (value <= max) return value;
+    report(mistake::out_of_range, fmt::format("{} is larger than {}", raw(), max));
     return 0;
 }
 
-std::int64_t node::signed_within(std::int64_t least, std::int64_t most) const {
+std::int64_t node::signed_within(std::int64_t min, std::int64_t max) const {
     if (scalar("number", true) == nullptr) return 0;
     const auto value = quantity(&parse_signed, "number");
-    if (value >= least && value <= most) return value;
-    report(mistake::out_of_range, fmt::format("{} is not within {} to {}", raw(), least, most));
+    if (value >= min && value <= max) return value;
+    report(mistake::out_of_range, fmt::format("{} is not within {} to {}", raw(), min, max));
     return 0;
 }
 

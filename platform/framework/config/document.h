@@ -134,8 +134,8 @@ private:
 
     const detail::tree_node& get() const { return source_->nodes[index_]; }
     const std::string* scalar(std::string_view expected, bool must_be_plain) const;
-    std::uint64_t unsigned_up_to(std::uint64_t most) const;
-    std::int64_t signed_within(std::int64_t least, std::int64_t most) const;
+    std::uint64_t unsigned_up_to(std::uint64_t max) const;
+    std::int64_t signed_within(std::int64_t min, std::int64_t max) const;
     bool boolean() const;
     std::string string() const;
     template <class T>

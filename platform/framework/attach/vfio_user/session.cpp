@@ -232,16 +232,16 @@ void vfio_user_session::dispatch(message& request) {
 }
 
 void vfio_user_session::say_refused(const message& request, int error) {
-    constexpr unsigned most = 10;
+    constexpr unsigned max_shown = 10;
     const std::string why =
         request.lost_descriptors
             ? "its descriptors did not arrive, for this process has too many files open"
             : device_.take_why();
-    if (refusals_ >= most) return;
+    if (refusals_ >= max_shown) return;
     const std::string line =
         fmt::format("the client's message {} was refused: {}{}", name_of(request.head.command),
                     why.empty() ? std::generic_category().message(error) : why,
-                    ++refusals_ == most ? " (its further refusals are not shown)" : "");
+                    ++refusals_ == max_shown ? " (its further refusals are not shown)" : "");
     report(line);
 }
 

@@ -24,9 +24,9 @@ void planning::report(const config::node& node, mistake code, std::string messag
     if (reported_.insert(once).second) node.report(code, std::move(message), std::move(suggestion));
 }
 
-void planning::too_many(const config::node& node, std::string_view noun, std::uint64_t most) {
+void planning::too_many(const config::node& node, std::string_view noun, std::uint64_t max) {
     full = true;
-    report(node, mistake::too_many_modules, fmt::format("more than {} {}", most, noun));
+    report(node, mistake::too_many_modules, fmt::format("more than {} {}", max, noun));
 }
 
 bool planning::has_room(const config::node& node, std::size_t values) {
@@ -82,18 +82,18 @@ std::optional<std::uint64_t> planning::size(const config::node& value, const var
 }
 
 std::optional<std::uint64_t> planning::number(const config::node& value, const variables& known,
-                                              std::uint64_t least, std::uint64_t most,
+                                              std::uint64_t min, std::uint64_t max,
                                               mistake outside) {
     const auto number = parse(value, known, config::parse_unsigned);
-    if (!number || (*number >= least && *number <= most)) return number;
-    report(value, outside, fmt::format("{} is not within {} to {}", *number, least, most));
+    if (!number || (*number >= min && *number <= max)) return number;
+    report(value, outside, fmt::format("{} is not within {} to {}", *number, min, max));
     return std::nullopt;
 }
 
 std::optional<std::uint64_t> planning::count(const config::node& value, const variables& known,
-                                             std::uint64_t most) {
+                                             std::uint64_t max) {
     const bool is_parameter = value.raw().find("${") != std::string_view::npos;
-    return number(value, known, is_parameter ? 0 : 1, most, mistake::bad_count);
+    return number(value, known, is_parameter ? 0 : 1, max, mistake::bad_count);
 }
 
 std::optional<series> planning::read_series(const config::node& value) {

@@ -55,7 +55,7 @@ public:
     bool keeps_reports() const { return !quiet && !result.problems->is_full(); }
     /// Number of calls of report().
     std::size_t mistakes() const { return mistakes_; }
-    void too_many(const config::node& node, std::string_view noun, std::uint64_t most);
+    void too_many(const config::node& node, std::string_view noun, std::uint64_t max);
     /// Counts the values of an assembly's parameters; reports too many.
     bool has_room(const config::node& node, std::size_t values);
     /// Whether the nesting of files (`levels`) is too deep; reports it if so.
@@ -66,12 +66,12 @@ public:
     std::optional<std::uint64_t> address(const config::node& value, const variables& known);
     std::optional<std::uint64_t> size(const config::node& value, const variables& known);
     std::optional<std::uint64_t> number(const config::node& value, const variables& known,
-                                        std::uint64_t least, std::uint64_t most, mistake outside);
+                                        std::uint64_t min, std::uint64_t max, mistake outside);
 
     /// A number of instances or repetitions: at least 1, or 0 if a parameter sets it to disable a
     /// part of the board.
     std::optional<std::uint64_t> count(const config::node& value, const variables& known,
-                                       std::uint64_t most);
+                                       std::uint64_t max);
 
     /// Parses `[a, b, ...]` or `{first: a, stride: b}`; nullopt after an error.
     std::optional<series> read_series(const config::node& value);

@@ -22,7 +22,7 @@ std::string text_of(const number_limits& bounds, unit dimension) {
         return text;
     }
     std::string text = fmt::format("{}{} to {}", bounds.is_zero_valid ? "0, or " : "",
-                                   show(bounds.least), show(bounds.most));
+                                   show(bounds.min), show(bounds.max));
     if (bounds.is_power_of_two) text += ", a power of two";
     if (bounds.step != 1) text += ", a multiple of " + show(bounds.step);
     return text;
@@ -33,7 +33,7 @@ std::string text_of(const number_limits& bounds, unit dimension) {
 bool number_limits::contain(std::uint64_t value) const {
     if (value == 0 && is_zero_valid) return true;
     if (listed != 0) return std::ranges::count(std::span(values).first(listed), value) != 0;
-    return value >= least && value <= most && value % step == 0 &&
+    return value >= min && value <= max && value % step == 0 &&
            (!is_power_of_two || std::has_single_bit(value));
 }
 
@@ -41,7 +41,7 @@ std::string to_string(const any_limits& bounds, unit dimension) {
     if (const auto* number = std::get_if<number_limits>(&bounds))
         return text_of(*number, dimension);
     if (const auto* real = std::get_if<real_limits>(&bounds))
-        return fmt::format("{} to {}", real->least, real->most);
+        return fmt::format("{} to {}", real->min, real->max);
     return {};
 }
 

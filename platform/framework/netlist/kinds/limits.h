@@ -25,7 +25,7 @@ enum class unit : std::uint8_t {
 
 /// The valid values of a number: a range, a part of it, or a short list.
 struct number_limits {
-    std::uint64_t least = 0, most = 0;
+    std::uint64_t min = 0, max = 0;
     std::uint64_t step = 1;                    ///< valid values are multiples of this
     bool is_zero_valid = false;                ///< besides the range: "none", "the default"
     bool is_power_of_two = false;              ///< only powers of two are valid
@@ -53,15 +53,15 @@ struct number_limits {
     template <std::unsigned_integral T>
     bool fit() const {
         return std::ranges::max(values) <= std::numeric_limits<T>::max() &&
-               most <= std::numeric_limits<T>::max();
+               max <= std::numeric_limits<T>::max();
     }
 };
 
 /// The valid values of a real number.
 struct real_limits {
-    double least = 0, most = 0;
+    double min = 0, max = 0;
 
-    bool contain(double value) const { return value >= least && value <= most; }
+    bool contain(double value) const { return value >= min && value <= max; }
 };
 
 /// The valid values of a time, in picoseconds.
@@ -92,14 +92,14 @@ inline constexpr std::uint64_t ps = 1, ns = 1'000 * ps, us = 1'000 * ns, ms = 1'
                                s = 1'000 * ms;
 
 template <std::integral A, std::integral B>
-consteval number_limits within(A least, B most) {
-    const number_limits made{static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(most)};
-    if (made.least > made.most) throw "the least value is larger than the largest";
+consteval number_limits within(A min, B max) {
+    const number_limits made{static_cast<std::uint64_t>(min), static_cast<std::uint64_t>(max)};
+    if (made.min > made.max) throw "the least value is larger than the largest";
     return made;
 }
-consteval real_limits within(double least, double most) {
-    if (!(least <= most)) throw "the least value is larger than the largest";
-    return {least, most};
+consteval real_limits within(double min, double max) {
+    if (!(min <= max)) throw "the least value is larger than the largest";
+    return {min, max};
 }
 template <std::integral... Values>
 consteval number_limits one_of(Values... values) {
@@ -109,8 +109,8 @@ consteval number_limits one_of(Values... values) {
 consteval number_limits bits(unsigned width) {
     return {0, std::numeric_limits<std::uint64_t>::max() >> (64 - width)};
 }
-consteval time_limits time_within(std::uint64_t least, std::uint64_t most) {
-    return {within(least, most)};
+consteval time_limits time_within(std::uint64_t min, std::uint64_t max) {
+    return {within(min, max)};
 }
 
 // Invented, because no source has limits; doc/boards.md lists them.
