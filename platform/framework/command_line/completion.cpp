@@ -77,7 +77,7 @@ unfinished_line read_unfinished(command& app, std::string_view text) {
 }
 
 std::string bash_completion(const std::string& program) {
-    // A '=' ends a word for bash, so it passes the line. Arguments go on after their '='.
+    // A '=' ends a word for bash, so it passes the line. Arguments continue after their '='.
     return fmt::format(R"(_{0}() {{
     mapfile -t COMPREPLY < <({0} completion bash --line "${{COMP_LINE:0:COMP_POINT}}" 2>/dev/null)
     [[ ${{COMPREPLY[0]-}} == *= ]] && compopt -o nospace

@@ -10,7 +10,7 @@
 
 namespace trn::cli {
 
-/// The words of a command line before the one that is being typed.
+/// The words of a command line before the word that is being typed.
 struct unfinished_line {
     std::vector<std::string> commands = {};          ///< chosen subcommands, outermost first
     std::vector<std::string> positionals = {};       ///< of the innermost

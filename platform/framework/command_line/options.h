@@ -109,7 +109,8 @@ public:
     /// Shown at the end of --help. A line that ends with " &" runs in the background.
     command* examples(std::initializer_list<example> all);
 
-    /// The options given on the command line as words of another one, except those in `without`.
+    /// The options given on the command line as words of another command line, except those in
+    /// `without`.
     std::vector<std::string> words(const std::set<std::string>& without) const;
 
     CLI::App& wrapped() { return wrapped_; }

@@ -38,8 +38,8 @@ input_record*& open_record() {
     return innermost;
 }
 
-/// Of a regular file's size and its first GiB of data. Blocks of zeros have no effect, and holes
-/// are skipped, so that a large sparse disk image takes little time.
+/// Digest of a regular file's size and its first GiB of data. Blocks of zeros have no effect, and
+/// holes are skipped, so that a large sparse disk image takes little time.
 std::uint64_t content_digest(const std::filesystem::path& file) {
     constexpr std::uint64_t max_blocks = 1 << 14;
     std::vector<char> block(1 << 16);
@@ -64,7 +64,7 @@ std::uint64_t content_digest(const std::filesystem::path& file) {
     return hash;
 }
 
-/// The same, without a second reading of a file that has not changed.
+/// content_digest(), without reading an unchanged file again.
 std::uint64_t known_digest(const std::filesystem::path& file) {
     using version = std::tuple<dev_t, ino_t, off_t, time_t, long>;
     static std::map<version, std::uint64_t> known;

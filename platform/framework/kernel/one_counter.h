@@ -18,7 +18,7 @@ public:
     }
     std::optional<std::uint64_t> found;
 
-    /// Whether `out` uses the counter, for one that takes long to determine.
+    /// Whether `out` uses the counter, for a counter that takes long to determine.
     static bool wanted(const statistics& out, std::string_view counter) {
         const auto* receiver = dynamic_cast<const one_counter*>(&out);
         return receiver == nullptr || receiver->name_ == counter;

@@ -16,7 +16,7 @@ namespace trn {
 struct source_coverage {
     std::map<int, bool> lines = {};  ///< whether the line was executed
     /// By line, number of the branch and direction (0: taken): 1 for a direction that was taken, 0
-    /// for the other one, -1 when the branch was never reached.
+    /// for a direction that was not, -1 when the branch was never reached.
     std::map<std::tuple<int, unsigned, unsigned>, int> branches = {};
     std::set<std::pair<int, std::string>> functions = {};  ///< first line and name
 };

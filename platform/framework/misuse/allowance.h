@@ -37,7 +37,7 @@ struct allowance {
     std::string text() const;
 };
 
-/// Whether `pattern` names the module or one that contains it.
+/// Whether `pattern` names the module or a module that contains it.
 bool is_at(std::string_view pattern, std::string_view module);
 
 /// Adds an exception for this run. A violation uses the first allowance that covers it and has not

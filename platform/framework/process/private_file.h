@@ -6,8 +6,8 @@
 
 namespace trn {
 
-/// Makes a folder, and its missing parents, that only this user can open, whatever the umask is. An
-/// existing folder keeps its mode. \throws std::system_error
+/// Makes a folder, and its missing parents, that only this user can open, independent of the umask.
+/// An existing folder keeps its mode. \throws std::system_error
 void make_private_folder(const std::filesystem::path& folder);
 
 /// Writes a new file that only this user can open, in place of a file or link of that name.

@@ -22,7 +22,7 @@ unique_fd unnamed_file(const std::string& prefix);
 
 /// A temporary folder, and a process group for the programs that use it. Both are removed with the
 /// object, or when this process ends for any reason: first the processes, then the folder. One
-/// guard process removes them; another one leads the group.
+/// guard process removes them; another leads the group.
 class temporary_folder {
 public:
     /// \throws std::system_error

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// Refuses a DMI request only for its address: the initiator may request another one. Returns
+/// Refuses a DMI request only for its address: the initiator may request another address. Returns
 /// false, as the result for get_direct_mem_ptr().
 inline bool refuse_pointer(const tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) {
     dmi.allow_none();

@@ -33,7 +33,7 @@ constexpr std::size_t line = 64;  // bytes of a cache line
 
 void streaming_copy(std::uint8_t* target, const std::uint8_t* source, std::size_t size) {
 #ifdef __x86_64__
-    // Measured on Intel processors; on another one such copies were slower in total.
+    // Measured on Intel processors; on another processor such copies were slower in total.
     static const bool pays = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_is("intel") != 0;
     if (pays && size >= line) {
         const std::size_t head = -reinterpret_cast<std::uintptr_t>(target) % line;

@@ -72,8 +72,8 @@ public:
 
     /// Returns the number of dropped bytes.
     std::uint64_t finish(std::optional<std::chrono::milliseconds> limit) {
-        const int patience = limit ? static_cast<int>(limit->count()) : -1;
-        while (!kept().empty() && is_ready(fd_, patience)) write_kept();
+        const int timeout = limit ? static_cast<int>(limit->count()) : -1;
+        while (!kept().empty() && is_ready(fd_, timeout)) write_kept();
         dropped_ += give().text.size();
         return dropped_;
     }
@@ -112,8 +112,8 @@ private:
         return done;
     }
 
-    /// Repeats a failed write on the original stream, whose error flag then tells it to the caller
-    /// of finish_standard_output().
+    /// Repeats a failed write on the original stream, whose error flag then reports it to the
+    /// caller of finish_standard_output().
     void fail(std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), original_);
         std::fflush(original_);

@@ -233,7 +233,7 @@ int vfio_user_device::send_interrupt_info(const message& request) {
 // --- Interrupts
 
 /// MSI-X, and the interrupt for fatal bus errors, which QEMU requires of functions with AER. The
-/// platform does not raise the latter yet.
+/// platform does not raise the interrupt for errors yet.
 std::uint32_t vfio_user_device::vectors(std::uint32_t kind) const {
     if (kind == VFIO_PCI_MSIX_IRQ_INDEX) return function_.interrupt_vectors();
     return kind == VFIO_PCI_ERR_IRQ_INDEX ? 1 : 0;

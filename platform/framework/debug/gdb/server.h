@@ -15,8 +15,8 @@
 namespace trn {
 
 /// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, and
-/// `monitor` calls control methods. A connection becomes the client with its first packet; one that
-/// begins with other bytes is closed. Construct it after elaboration.
+/// `monitor` calls control methods. A connection becomes the client with its first packet; a
+/// connection that begins with other bytes is closed. Construct it after elaboration.
 class gdb_server {
 public:
     explicit gdb_server(control& methods, const waiting_room::limits& waiting = {});

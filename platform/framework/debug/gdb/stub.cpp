@@ -448,7 +448,7 @@ bool stub::must_leave_wait(const debug_hart& hart) const {
     return points_.catches_return(hart) || (stepped_by_breakpoint && points_.catches_next(hart));
 }
 
-/// A step that has not been executed (its hart is in reset, or stops later than another one) must
+/// A step that has not been executed (its hart is in reset, or stops later than another hart) must
 /// not stop the hart once GDB has seen a stop or has left.
 void stub::end_step(std::size_t index) {
     const bool stepped = std::exchange(actions_[index], action::resume) == action::step;

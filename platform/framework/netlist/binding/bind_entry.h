@@ -15,7 +15,6 @@ namespace trn {
 /// One entry of `bind:`, or a port of `ports:`, with the keys that repeat it.
 class bind_entry {
 public:
-    /// One repetition of an entry.
     struct repetition {
         const variables* known;  ///< owned by the entry; valid until it reads another repetition
         bind_line line;

@@ -52,7 +52,7 @@ struct assembly {
     config::node root() const { return document->root(); }
 };
 
-/// Names to suggest for one that is not found.
+/// Names to suggest for a name that is not found.
 template <class Named>
 std::vector<std::string> names_of(const std::vector<Named>& list) {
     std::vector<std::string> names;

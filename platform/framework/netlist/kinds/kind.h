@@ -74,12 +74,12 @@ struct port {
     std::string name;
     port_role role{};
     std::string doc;
-    bool many = false;            ///< may be bound more than once
-    bool may_be_unbound = false;  ///< may be unbound
-    bool is_decoded = false;      ///< target: of a router (kind_of() sets it)
-    bool ranged = false;          ///< each binding needs an address range: a router's initiator
-    from_config size = {};        ///< target: bytes it decodes from 0; none = any address
-    from_config lines = {};       ///< irq_in: number of lines; none = 1
+    bool many = false;  ///< may be bound more than once
+    bool may_be_unbound = false;
+    bool is_decoded = false;    ///< target: of a router (kind_of() sets it)
+    bool ranged = false;        ///< each binding needs an address range: a router's initiator
+    from_config size = {};      ///< target: bytes it decodes from 0; none = any address
+    from_config lines = {};     ///< irq_in: number of lines; none = 1
     from_config count = {};     ///< an sc_vector of this many sockets, `name[3]`; none = one socket
     from_config lanes = {};     ///< plug: lanes of its link; none = those of the joined plug
     from_config links = {};     ///< plug: number of equal links formed by its lanes; none = 1

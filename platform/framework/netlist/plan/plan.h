@@ -78,7 +78,7 @@ struct plan {
     std::string local_text(const endpoint& end) const;
     /// The parameters of a module with their units, in board syntax.
     std::vector<std::pair<std::string, std::string>> parameters_of(const module& m) const;
-    /// One of them; "" if the module has no parameter of this name.
+    /// One of these parameters; "" if the module has no parameter of this name.
     std::string parameter_of(const module& m, std::string_view name) const;
 
     // Owners of the nodes of modules and bindings.
