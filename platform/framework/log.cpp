@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/log.h"
 
+#include <array>
 #include <cstdio>
 #include <map>
 #include <systemc>
@@ -27,16 +28,9 @@ state& current() {
     return the_log;
 }
 
-const char* word(level severity) {
-    switch (severity) {
-    case level::info:
-        return "";
-    case level::guest_warning:
-        return "warning ";
-    case level::error:
-        return "error ";
-    }
-    return "";
+std::string_view word(level severity) {
+    constexpr std::array<std::string_view, 3> words{"", "warning ", "error "};
+    return words.at(static_cast<std::size_t>(severity));
 }
 
 }  // namespace

@@ -85,13 +85,13 @@ std::span<const mistake_row> catalogue();
 /// One error with its place. Lines and columns count from 1; 0 stands for the whole file.
 struct diagnostic {
     mistake code{};
-    std::string file;
+    std::string file = {};
     int line = 0;
     int column = 0;
-    std::string message;
-    std::string source_line;
+    std::string message = {};
+    std::string source_line = {};
     int length = 0;  ///< number of carets
-    std::string suggestion;
+    std::string suggestion = {};
     std::size_t skipped = 0;  ///< bytes of a long line before those that source_line keeps
     /// Line of another file that this line was made from; 0: unknown.
     std::string origin_file = {};

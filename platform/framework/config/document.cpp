@@ -7,6 +7,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <unordered_map>
 
@@ -38,19 +39,9 @@ place place_of(const YAML::Mark& mark, std::size_t length) {
 }
 
 std::string_view shape_name(shape form) {
-    switch (form) {
-    case shape::null:
-        return "nothing";
-    case shape::scalar:
-        return "a single value";
-    case shape::list:
-        return "a list";
-    case shape::map:
-        return "a mapping";
-    case shape::nothing:
-        break;
-    }
-    return "nothing";
+    constexpr std::array<std::string_view, 5> names{"nothing", "nothing", "a single value",
+                                                    "a list", "a mapping"};
+    return names.at(static_cast<std::size_t>(form));
 }
 
 /// Builds our tree from yaml-cpp's events; checks limits during parsing, before memory is
@@ -111,11 +102,7 @@ private:
         if (target_.nodes.size() >= max_nodes)
             refuse(mistake::too_many_values, mark, too_many_values());
         const auto index = static_cast<std::uint32_t>(target_.nodes.size());
-        target_.nodes.push_back({.form = form,
-                                 .place = place_of(mark, length),
-                                 .text = {},
-                                 .items = {},
-                                 .entries = {}});
+        target_.nodes.push_back({.form = form, .place = place_of(mark, length)});
         attach(index, mark);
         return index;
     }
@@ -225,9 +212,7 @@ void build_tree(source& target) {
         tree_builder builder(target);
         while (parser.HandleNextDocument(builder)) {
         }
-        if (target.nodes.empty())
-            target.nodes.push_back(
-                {.form = shape::null, .place = {1, 1, 1}, .text = {}, .items = {}, .entries = {}});
+        if (target.nodes.empty()) target.nodes.push_back({.form = shape::null, .place = {1, 1, 1}});
     } catch (const give_up&) {
         target.problems->throw_if_any();
     } catch (const YAML::Exception& error) {
@@ -255,7 +240,6 @@ void source::report(mistake code, const place& place, std::string message,
                        .line = place.line,
                        .column = place.column,
                        .message = std::move(message),
-                       .source_line = {},
                        .length = place.length,
                        .suggestion = std::move(suggestion)};
     if (place.line > 0 && static_cast<std::size_t>(place.line) <= line_starts.size()) {
@@ -268,11 +252,7 @@ void source::report(mistake code, const place& place, std::string message,
 
 document document::load(const std::filesystem::path& file, diagnostics& problems) {
     auto refuse = [&](mistake code, std::string message) {
-        problems.add({.code = code,
-                      .file = file.string(),
-                      .message = std::move(message),
-                      .source_line = {},
-                      .suggestion = {}});
+        problems.add({.code = code, .file = file.string(), .message = std::move(message)});
         problems.throw_if_any();
     };
     std::vector<std::uint8_t> text;
@@ -295,9 +275,7 @@ document document::parse(std::string text, std::string name, diagnostics& proble
     if (target->text.size() > largest_file) {
         problems.add({.code = mistake::file_too_large,
                       .file = target->name,
-                      .message = "is larger than 4 MiB",
-                      .source_line = {},
-                      .suggestion = {}});
+                      .message = "is larger than 4 MiB"});
         problems.throw_if_any();
     }
     index_lines(*target);

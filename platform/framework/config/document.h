@@ -44,10 +44,10 @@ struct tree_node {
     shape form = shape::nothing;
     bool plain = false;  ///< unquoted: only such scalars can be numbers and booleans
     config::place place;
-    std::string text;                                              ///< scalar
-    std::vector<std::uint32_t> items;                              ///< list
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  ///< map: key node, value node
-    mutable bool used = false;                                     ///< for a key: it was read
+    std::string text = {};                                              ///< scalar
+    std::vector<std::uint32_t> items = {};                              ///< list
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> entries = {};  ///< map: keys, values
+    mutable bool used = false;                                          ///< for a key: it was read
 };
 
 /// A file's text, its tree, and its diagnostics.

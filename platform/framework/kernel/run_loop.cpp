@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cassert>
@@ -55,23 +56,9 @@ sc_time next_multiple(const sc_time& period, const sc_time& after) {
 }  // namespace
 
 std::string_view to_string(stop_reason::kind kind) {
-    switch (kind) {
-    case stop_reason::kind::condition:
-        return "condition";
-    case stop_reason::kind::time_limit:
-        return "time_limit";
-    case stop_reason::kind::wall_limit:
-        return "wall_limit";
-    case stop_reason::kind::paused:
-        return "paused";
-    case stop_reason::kind::stalled:
-        return "stalled";
-    case stop_reason::kind::restored:
-        return "restored";
-    case stop_reason::kind::quit:
-        return "quit";
-    }
-    return {};
+    constexpr std::array<std::string_view, 7> names{
+        "condition", "time_limit", "wall_limit", "paused", "stalled", "restored", "quit"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 struct run_loop::sockets {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "platform/framework/config/units.h"
 
 namespace trn {
 
@@ -14,11 +14,10 @@ std::optional<time_policy> time_policy::parse(std::string_view text) {
     constexpr std::string_view prefix = "realtime:";
     if (!text.starts_with(prefix)) return std::nullopt;
     text.remove_prefix(prefix.size());
-    double factor = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    if (!(factor >= min_factor && factor <= max_factor)) return std::nullopt;
-    return time_policy{kind::realtime, factor};
+    const auto parsed = config::parse_real(text);
+    const auto* factor = std::get_if<double>(&parsed);
+    if (factor == nullptr || *factor < min_factor || *factor > max_factor) return std::nullopt;
+    return time_policy{kind::realtime, *factor};
 }
 
 std::string time_policy::text() const {

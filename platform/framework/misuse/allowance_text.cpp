@@ -162,7 +162,6 @@ public:
         throw config_error(diagnostic{.code = why.code,
                                       .file = origin_,
                                       .message = why.message,
-                                      .source_line = {},
                                       .suggestion = why.suggestion});
     }
 

@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "platform/framework/log.h"
-
 namespace trn {
 
 vfio_user_server::vfio_user_server(boost::asio::io_context& io, function_port& function, config cfg,
@@ -35,7 +33,7 @@ void vfio_user_server::welcome(listener::stream client) {
         const auto silent = weak.lock();
         if (!silent) return;
         silent->close();
-        report("closed a client without version message");
+        hooks_.report(cfg_.name, "closed a client without version message");
     });
     arrived->start();
 }
@@ -55,16 +53,8 @@ void vfio_user_server::ended(vfio_user_session& client, const std::string& why) 
     const bool was_attached = self == session_;
     if (was_attached) session_ = nullptr;
     client.close();
-    report(why);
+    hooks_.report(cfg_.name, why);
     if (was_attached && hooks_.attached) hooks_.attached(false);
-}
-
-void vfio_user_server::report(const std::string& line) const {
-    if (hooks_.log) {
-        hooks_.log(line);
-    } else {
-        log::info(cfg_.name, "{}", line);
-    }
 }
 
 }  // namespace trn

@@ -41,7 +41,6 @@ private:
     /// Returns "" when the client now owns the function, else the reason for the refusal.
     std::string admit(vfio_user_session& client);
     void ended(vfio_user_session& client, const std::string& why);
-    void report(const std::string& line) const;
 
     function_port& function_;
     const config cfg_;

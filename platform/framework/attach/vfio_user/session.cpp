@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <climits>
@@ -18,7 +19,6 @@
 
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/json.h"
-#include "platform/framework/log.h"
 
 namespace trn {
 
@@ -43,32 +43,24 @@ std::uint64_t simulated_nanoseconds() {
     return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_time(1, sc_core::SC_NS));
 }
 
-/// Name of a command in the vfio-user specification.
+/// Name of a client's command in the vfio-user specification.
 std::string name_of(std::uint16_t number) {
-    switch (static_cast<command>(number)) {
-    case command::version:
-        return "VERSION";
-    case command::dma_map:
-        return "DMA_MAP";
-    case command::dma_unmap:
-        return "DMA_UNMAP";
-    case command::device_get_info:
-        return "DEVICE_GET_INFO";
-    case command::device_get_region_info:
-        return "DEVICE_GET_REGION_INFO";
-    case command::device_get_irq_info:
-        return "DEVICE_GET_IRQ_INFO";
-    case command::device_set_irqs:
-        return "DEVICE_SET_IRQS";
-    case command::region_read:
-        return "REGION_READ";
-    case command::region_write:
-        return "REGION_WRITE";
-    case command::device_reset:
-        return "DEVICE_RESET";
-    default:
-        return std::to_string(number);
-    }
+    constexpr std::array<std::string_view, 14> names{"",
+                                                     "VERSION",
+                                                     "DMA_MAP",
+                                                     "DMA_UNMAP",
+                                                     "DEVICE_GET_INFO",
+                                                     "DEVICE_GET_REGION_INFO",
+                                                     "",
+                                                     "DEVICE_GET_IRQ_INFO",
+                                                     "DEVICE_SET_IRQS",
+                                                     "REGION_READ",
+                                                     "REGION_WRITE",
+                                                     "",
+                                                     "",
+                                                     "DEVICE_RESET"};
+    const auto name = number < names.size() ? names[number] : "";
+    return name.empty() ? std::to_string(number) : std::string(name);
 }
 
 }  // namespace
@@ -165,7 +157,7 @@ void vfio_user_session::await_lost() {
                      [self = shared_from_this()](const error_code& failed) {
                          if (failed || self->phase_ == phase::closed) return;
                          for (const std::string& line : self->device_.unmap_lost())
-                             self->report(line);
+                             self->hooks_.report(self->cfg_.name, line);
                          self->await_lost();
                      });
 }
@@ -242,14 +234,7 @@ void vfio_user_session::say_refused(const message& request, int error) {
         fmt::format("the client's message {} was refused: {}{}", name_of(request.head.command),
                     why.empty() ? std::generic_category().message(error) : why,
                     ++refusals_ == max_shown ? " (its further refusals are not shown)" : "");
-    report(line);
-}
-
-void vfio_user_session::report(const std::string& line) const {
-    if (hooks_.log)
-        hooks_.log(line);
-    else
-        log::info(cfg_.name, "{}", line);
+    hooks_.report(cfg_.name, line);
 }
 
 int vfio_user_session::answer(message& request) {

@@ -63,7 +63,6 @@ private:
     int answer(message& request);
     /// Logs a refusal with its reason; limited to the first few of each client.
     void say_refused(const message& request, int error);
-    void report(const std::string& line) const;
     void flush();
 
     int version(const message& request);

@@ -8,6 +8,7 @@
 
 #include "platform/framework/attach/listen/waiting_room.h"
 #include "platform/framework/kernel/started_work.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 
@@ -37,6 +38,11 @@ struct vfio_user_hooks {
     /// Calls `done` (not from inside) once `wait` of simulated time has passed, or cannot pass.
     std::function<void(const sc_core::sc_time& wait, std::function<void(bool passed)> done)> wait;
     std::function<void(std::string_view line)> log;  ///< default: the platform's log
+
+    /// Logs a line on the function `name`.
+    void report(std::string_view name, std::string_view line) const {
+        log ? log(line) : trn::log::info(name, "{}", line);
+    }
 };
 
 }  // namespace trn

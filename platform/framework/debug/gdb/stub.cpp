@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -20,24 +21,13 @@ namespace {
 constexpr std::size_t threads_per_packet = 500;
 
 std::string escape_xml(std::string_view text) {
+    constexpr std::array<std::pair<char, std::string_view>, 4> escapes{
+        {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}}};
     std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '&':
-            out += "&amp;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        default:
-            out += c;
-        }
+    for (const char& c : text) {
+        const auto* const escape =
+            std::ranges::find(escapes, c, &decltype(escapes)::value_type::first);
+        out += escape == escapes.end() ? std::string_view(&c, 1) : escape->second;
     }
     return out;
 }

@@ -80,9 +80,7 @@ fs::path find_board(const std::string& name_or_path) {
     for (const auto& board : list_boards()) names.push_back(board.name);
     throw config_error(diagnostic{
         .code = mistake::unknown_board,
-        .file = "",
         .message = fmt::format("no board '{}' in {}", name_or_path, boards_folder().string()),
-        .source_line = {},
         .suggestion = suggest(name_or_path, names)});
 }
 

@@ -74,7 +74,6 @@ variables module_planner::board_values(const assembly& board) {
         plan_.problems->add({.code = code,
                              .file = "command line",
                              .message = std::move(message),
-                             .source_line = {},
                              .suggestion = std::move(suggestion)});
     };
     for (const auto& setting : set_) {

@@ -2,6 +2,7 @@
 #include "platform/framework/netlist/kinds/kind.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trn {
 
@@ -28,23 +29,9 @@ std::string parameter::show(const std::any& config) const {
 }
 
 std::string_view to_string(port_role role) {
-    switch (role) {
-    case port_role::initiator:
-        return "initiator";
-    case port_role::target:
-        return "target";
-    case port_role::irq_out:
-        return "irq_out";
-    case port_role::irq_in:
-        return "irq_in";
-    case port_role::uses:
-        return "user";
-    case port_role::provides:
-        return "provider";
-    case port_role::plug:
-        return "plug";
-    }
-    return "";
+    constexpr std::array<std::string_view, 7> names{"initiator", "target",   "irq_out", "irq_in",
+                                                    "user",      "provider", "plug"};
+    return names.at(static_cast<std::size_t>(role));
 }
 
 port port::initiator(std::string name, std::string doc) {

@@ -26,7 +26,6 @@ constexpr int user_mistake = 2;
     throw config_error({.code = code,
                         .file = file,
                         .message = std::move(message),
-                        .source_line = {},
                         .suggestion = std::move(suggestion)});
 }
 
@@ -102,7 +101,6 @@ public:
                      .line = place.line,
                      .column = place.column,
                      .message = fmt::format("'{}' is defined twice in the generated headers", name),
-                     .source_line = {},
                      .suggestion = fmt::format("first by {}", first->second)});
         }
     }
