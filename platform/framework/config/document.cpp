@@ -222,15 +222,14 @@ void build_tree(source& target) {
     }
 }
 
-bool is_identifier(std::string_view text) {
-    if (text.empty() || text.size() > 128 || (text[0] >= '0' && text[0] <= '9')) return false;
-    return std::all_of(text.begin(), text.end(), [](char c) {
+}  // namespace
+
+bool is_word(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';
     });
 }
-
-}  // namespace
 
 void source::report(mistake code, const place& place, std::string message,
                     std::string suggestion) const {
@@ -390,12 +389,11 @@ void node::only(std::span<const std::string_view> known, std::string_view noun) 
     if (!is_map()) return;
     for (const auto& [key, value] : get().entries) {
         const tree_node& k = source_->nodes[key];
-        if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
+        if (std::ranges::find(known, k.text) != known.end()) continue;
         k.used = true;  // do not report this key again
         if (source_->problems->is_full()) continue;
         source_->report(mistake::unknown_key, k.place,
-                        fmt::format("{} has no key '{}'", noun, k.text),
-                        suggest(k.text, std::span(known.begin(), known.size())));
+                        fmt::format("{} has no key '{}'", noun, k.text), suggest(k.text, known));
     }
 }
 
@@ -476,7 +474,7 @@ std::string node::name() const {
     if (!exists()) return {};
     const std::string* text = scalar("name", false);
     if (text == nullptr) return {};
-    if (!is_identifier(*text)) {
+    if (!is_word(*text) || text->size() > 128 || ((*text)[0] >= '0' && (*text)[0] <= '9')) {
         report(
             mistake::bad_name,
             fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit",

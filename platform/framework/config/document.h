@@ -26,6 +26,9 @@ struct place {
     int length = 1;
 };
 
+/// Whether `text` consists of letters, digits and `_`; not if it is empty.
+bool is_word(std::string_view text);
+
 /// Name of one enumerator. To make an enumeration readable, specialise `choices<E>` with a
 /// constexpr array `list` of these.
 template <class E>

@@ -10,8 +10,7 @@ namespace trn {
 std::optional<std::uint64_t> server_memory::allocate(std::uint64_t size) {
     if (size == 0 || size > bytes_.size()) return std::nullopt;
     size = whole_pages(size);
-    const auto hole = std::find_if(holes_.begin(), holes_.end(),
-                                   [&](const auto& candidate) { return candidate.second >= size; });
+    const auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second >= size; });
     std::uint64_t offset = top_;
     if (hole != holes_.end()) {
         offset = hole->first;

@@ -76,7 +76,6 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     a.listen(backlog, e);
     if (e) fail(name, e.message());
     std::unique_ptr<listener> opened(new listener(std::move(a), std::move(on_client)));
-    opened->acceptor_.non_blocking(true);
     opened->address_ = name;
     opened->file_ = path;
     opened->file_id_ = file_id(path);
@@ -108,7 +107,6 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
     const auto bound = a.local_endpoint();
     std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
     std::unique_ptr<listener> opened(new listener(std::move(a), std::move(on_client)));
-    opened->acceptor_.non_blocking(true);
     opened->port_ = local.port();
     opened->loopback_ = local.address().is_loopback();
     opened->allows_other_users_ = clients.allow_other_users;

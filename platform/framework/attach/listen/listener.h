@@ -57,7 +57,9 @@ private:
     listener(acceptor a, welcome on_client)
         : acceptor_(std::move(a)),
           retry_(acceptor_.get_executor()),
-          welcome_(std::move(on_client)) {}
+          welcome_(std::move(on_client)) {
+        acceptor_.non_blocking(true);
+    }
     void accept();
     void accept_later(const boost::system::error_code& why);
     bool admits(stream& client);

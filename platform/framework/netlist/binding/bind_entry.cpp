@@ -57,10 +57,8 @@ bool bind_entry::read_definitions(const config::node& definitions) {
     for (const auto& entry : definitions.entries()) {
         const std::string name = entry.key_node.name();
         if (name.empty()) return false;
-        const auto& known = here_.values;
         if (name == "i" || name == "j" ||
-            std::any_of(known.begin(), known.end(),
-                        [&](const auto& v) { return v.first == name; })) {
+            std::ranges::count(here_.values, name, &variables::value_type::first) > 0) {
             all_.report(entry.key_node, mistake::bad_name,
                         fmt::format("${{{}}} is already defined here", name));
             return false;

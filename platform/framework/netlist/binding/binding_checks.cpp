@@ -153,9 +153,7 @@ void check_overlaps(planning& all) {
     for (const auto& b : all.result.bindings)
         if (b.window) routers[b.source.key()].push_back(&b);
     for (auto& [router, list] : routers) {
-        std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
-            return a->window->base < b->window->base;
-        });
+        std::ranges::stable_sort(list, {}, [](const auto* b) { return b->window->base; });
         const plan::binding* reaches_furthest = nullptr;
         for (const auto* b : list) {
             const auto* before = reaches_furthest;

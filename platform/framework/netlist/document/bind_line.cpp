@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace trn {
@@ -31,13 +30,6 @@ std::pair<std::string_view, std::optional<std::string_view>> cut(std::string_vie
     const auto position = text.find(separator);
     if (position == std::string_view::npos) return {trim(text), std::nullopt};
     return {trim(text.substr(0, position)), trim(text.substr(position + separator.size()))};
-}
-
-bool is_word(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    });
 }
 
 /// Stores a parsed value; returns the error, if any.
@@ -85,7 +77,7 @@ parsed<bind_line::end> parse_end(std::string_view text) {
         end.index = index;
         port = port->substr(0, bracket);
     }
-    if (!is_word(module) || !is_word(*port))
+    if (!config::is_word(module) || !config::is_word(*port))
         return unreadable(fmt::format("'{}' is not module.socket", text));
     end.module = module;
     end.port = *port;

@@ -63,8 +63,7 @@ std::vector<board_entry> list_boards() {
     for (const auto& e : fs::directory_iterator(boards_folder(), error))
         if (e.path().extension() == ".yaml")
             boards.push_back({e.path().stem(), describe(e.path()), e.path()});
-    std::sort(boards.begin(), boards.end(),
-              [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::ranges::sort(boards, {}, &board_entry::name);
     return boards;
 }
 

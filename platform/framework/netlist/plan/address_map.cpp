@@ -9,8 +9,7 @@ namespace trn {
 namespace {
 
 bool decodes(const plan::module& m) {
-    return m.built_as != nullptr && std::any_of(m.built_as->ports.begin(), m.built_as->ports.end(),
-                                                [](const port& p) { return p.ranged; });
+    return m.built_as != nullptr && std::ranges::any_of(m.built_as->ports, &port::ranged);
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ private:
         const auto target = through_links(first_target);
         if (!decodes(board_.modules[target.module]))
             rows.push_back({shown, target, std::move(path)});
-        else if (std::find(inside_.begin(), inside_.end(), target.module) == inside_.end())
+        else if (std::ranges::find(inside_, target.module) == inside_.end())
             write_out(target.module, shown, path);
     }
 
@@ -89,8 +88,7 @@ std::vector<map_row> address_maps::own(std::uint32_t router) const {
     std::vector<map_row> rows;
     if (const auto found = windows_.find(router); found != windows_.end())
         for (const auto* b : found->second) rows.push_back({*b->window, b->target, {b->node}});
-    std::sort(rows.begin(), rows.end(),
-              [](const map_row& a, const map_row& b) { return a.window.base < b.window.base; });
+    std::ranges::sort(rows, {}, [](const map_row& row) { return row.window.base; });
     return rows;
 }
 

@@ -109,8 +109,7 @@ std::string emit_markdown(const block_spec& block) {
         "| Known by | Offset | Register | Access | Reset | Fidelity | Meaning "
         "|\n|---|---|---|---|---|---|---|\n";
     auto sorted = block.registers;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.known_by < b.known_by; });
+    std::ranges::stable_sort(sorted, {}, &register_spec::known_by);
     for (const auto& r : sorted)
         out += fmt::format("| {} | {} | {} | {} | {:#x} | {} | {} |\n", to_string(r.known_by),
                            offset_text(r), r.name, to_string(r.access), r.reset,

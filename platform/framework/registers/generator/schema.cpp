@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -267,8 +268,7 @@ private:
             if (const auto values = map.find("values")) read_values(values, f);
             r.fields.push_back(std::move(f));
         }
-        std::sort(r.fields.begin(), r.fields.end(),
-                  [](const auto& a, const auto& b) { return a.lsb > b.lsb; });
+        std::ranges::sort(r.fields, std::greater<>(), &field_spec::lsb);
     }
 
     /// "7" or "23:16", the high bit first.
@@ -333,8 +333,7 @@ private:
 
     /// Reports elements of registers that share an offset.
     void check_layout() {
-        std::stable_sort(out_.registers.begin(), out_.registers.end(),
-                         [](const auto& a, const auto& b) { return a.offset < b.offset; });
+        std::ranges::stable_sort(out_.registers, {}, &register_spec::offset);
         std::uint64_t total = 0;
         for (const auto& r : out_.registers) total += r.count();
         if (total > max_elements)
