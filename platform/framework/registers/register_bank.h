@@ -174,8 +174,6 @@ public:
     const std::string& name() const { return name_; }
     unsigned instances() const { return instances_; }
     std::uint64_t stride() const { return stride_; }
-    /// Bytes from the start of the first instance to the end of the last.
-    std::uint64_t span() const { return stride_ * (instances_ - 1) + table_.size; }
     /// Whether the instance has stored values.
     bool allocated(unsigned instance) const { return values_[instance].bytes != nullptr; }
     /// Version of the instance's stored values, from 1. It increases with every possible change, so

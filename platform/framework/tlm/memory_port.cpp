@@ -116,7 +116,6 @@ void memory_port::take_time(const window& through, tlm::tlm_command command, std
     const auto now = sc_core::sc_time_stamp();
     const auto left = through.reserve(command, address, length, now + delay) - now;
     delay = std::max(delay + through.latency(command), left);
-    payload_.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, unsigned length,

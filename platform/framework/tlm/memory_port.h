@@ -90,7 +90,7 @@ public:
     };
     enum class outcome {
         done,
-        failed,    ///< an error response; see response()
+        failed,    ///< an error response
         deferred,  ///< no byte has moved: repeat the access when the pending access wakes the
                    ///< process
     };
@@ -119,7 +119,6 @@ public:
     /// copying them. That pointer is valid until invalidate() for the address.
     outcome borrow(std::uint64_t address, void* bytes, unsigned length, pending_access& pending,
                    sc_core::sc_time& delay, const std::uint8_t*& lent);
-    tlm::tlm_response_status response() const { return payload_.get_response_status(); }
 
     /// To be called by the socket's invalidate_direct_mem_ptr.
     void invalidate(std::uint64_t first, std::uint64_t last);
