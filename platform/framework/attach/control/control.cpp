@@ -275,8 +275,8 @@ void control::wait(const parameters& p, caller& client, const rpc::answer& done,
     const auto id = std::make_shared<run_loop::goal_id>();
     *id = loop_.wait_for(std::move(goal),
                          [this, &client, done, id, then_pause](const stop_reason& reason) {
-                             if (const auto waits = waits_.find(&client); waits != waits_.end())
-                                 waits->second.erase(*id);
+                             if (const auto found = waits_.find(&client); found != waits_.end())
+                                 found->second.erase(*id);
                              if (then_pause && reason.cause != stop_reason::kind::restored)
                                  loop_.pause(reason.text);
                              done(ended(reason));
