@@ -96,20 +96,22 @@ std::span<std::uint8_t> receive_message(int socket, std::span<std::uint8_t> buff
     return buffer.first(size < 0 ? 0 : static_cast<std::size_t>(size));
 }
 
+/// The bytes of a number, to be sent or received.
+template <class T>
+std::span<std::uint8_t> bytes_of(T& number) {
+    return {reinterpret_cast<std::uint8_t*>(&number), sizeof number};
+}
+
 /// Reports that this process exists, or the error for which there is none.
 void report(int socket, int error = 0) {
-    std::array<std::uint8_t, sizeof error> bytes{};
-    std::memcpy(bytes.data(), &error, sizeof error);
-    send_message(socket, bytes);
+    send_message(socket, bytes_of(error));
 }
 
 /// Waits for a report. \throws std::system_error when it is an error, or does not come
 void expect_report(int socket) {
     int error = 0;
-    std::array<std::uint8_t, sizeof error> bytes{};
-    if (receive_message(socket, bytes).size() != bytes.size())
+    if (receive_message(socket, bytes_of(error)).size() != sizeof error)
         throw std::system_error(ESRCH, std::generic_category(), "there is no copy");
-    std::memcpy(&error, bytes.data(), sizeof error);
     if (error != 0)
         throw std::system_error(error, std::generic_category(), "cannot copy the process");
 }
@@ -208,10 +210,8 @@ namespace {
 /// Sends the length of `state`, then its bytes. False when that fails.
 bool send_state(int socket, const json& state) {
     const auto words = json::to_cbor(state);
-    const std::uint64_t size = words.size();
-    std::array<std::uint8_t, sizeof size> first{};
-    std::memcpy(first.data(), &size, sizeof size);
-    if (!send_message(socket, first)) return false;
+    std::uint64_t size = words.size();
+    if (!send_message(socket, bytes_of(size))) return false;
     for (auto left = std::span(words); !left.empty();) {
         const auto now = left.first(std::min(left.size(), bytes_per_message));
         if (!send_message(socket, now)) return false;
@@ -223,10 +223,8 @@ bool send_state(int socket, const json& state) {
 /// nullopt when the sender has ended, or has closed the socket.
 std::optional<json> receive_state(int socket) {
     std::uint64_t size = 0;
+    if (receive_message(socket, bytes_of(size)).size() != sizeof size) return std::nullopt;
     std::array<std::uint8_t, bytes_per_message> bytes{};
-    if (receive_message(socket, std::span(bytes).first(sizeof size)).size() != sizeof size)
-        return std::nullopt;
-    std::memcpy(&size, bytes.data(), sizeof size);
     std::vector<std::uint8_t> words;
     while (words.size() < size) {
         const auto now = receive_message(socket, bytes);

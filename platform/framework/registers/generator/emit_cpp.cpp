@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <set>
+#include <string_view>
 
 #include "platform/framework/registers/generator/emit.h"
 #include "platform/framework/registers/generator/plain_text.h"
@@ -12,43 +12,18 @@ namespace {
 
 /// A name as a C++ identifier: lower case, neither a keyword nor a name used by the header.
 std::string cpp_name(std::string_view name) {
-    static const std::set<std::string, std::less<>> taken{
-        "alignas",       "alignof",     "and",
-        "and_eq",        "asm",         "auto",
-        "bitand",        "bitor",       "bool",
-        "break",         "case",        "catch",
-        "char",          "char8_t",     "char16_t",
-        "char32_t",      "class",       "compl",
-        "concept",       "const",       "const_cast",
-        "consteval",     "constexpr",   "constinit",
-        "continue",      "co_await",    "co_return",
-        "co_yield",      "decltype",    "default",
-        "delete",        "do",          "double",
-        "dynamic_cast",  "else",        "enum",
-        "explicit",      "export",      "extern",
-        "false",         "float",       "for",
-        "friend",        "goto",        "if",
-        "inline",        "int",         "long",
-        "mutable",       "namespace",   "new",
-        "noexcept",      "not",         "not_eq",
-        "nullptr",       "operator",    "or",
-        "or_eq",         "private",     "protected",
-        "public",        "register",    "reinterpret_cast",
-        "requires",      "return",      "short",
-        "signed",        "sizeof",      "static",
-        "static_assert", "static_cast", "struct",
-        "switch",        "template",    "this",
-        "thread_local",  "throw",       "true",
-        "try",           "typedef",     "typeid",
-        "typename",      "union",       "unsigned",
-        "using",         "virtual",     "void",
-        "volatile",      "wchar_t",     "while",
-        "xor",           "xor_eq",      "std",
-        "trn",           "reg",         "rows",
-        "fields",        "table",       "offset",
-        "size"};
+    static constexpr std::string_view taken =
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
+        "char16_t char32_t class compl concept const const_cast consteval constexpr constinit "
+        "continue co_await co_return co_yield decltype default delete do double dynamic_cast "
+        "else enum explicit export extern false float for friend goto if inline int long "
+        "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected "
+        "public register reinterpret_cast requires return short signed sizeof static "
+        "static_assert static_cast struct switch template this thread_local throw true try "
+        "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
+        "xor_eq std trn reg rows fields table offset size ";
     auto out = lower(name);
-    return taken.contains(out) ? out + "_" : out;
+    return taken.find(" " + out + " ") != taken.npos ? out + "_" : out;
 }
 
 std::string literal(std::string_view text) {
