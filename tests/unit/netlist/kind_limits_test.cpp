@@ -78,13 +78,13 @@ std::string text_of(std::uint64_t value, unit dimension) {
 std::vector<setting> settings_of(const parameter& p) {
     std::vector<setting> list;
     if (const auto* real = std::get_if<real_limits>(&p.bounds)) {
-        for (const double value : {real->least, real->most, real->least - 0.5, real->most + 0.5,
-                                   (real->least + real->most) / 2, -1e300, 1e300})
+        for (const double value : {real->min, real->max, real->min - 0.5, real->max + 0.5,
+                                   (real->min + real->max) / 2, -1e300, 1e300})
             list.push_back({&p, fmt::format("{}", value), real->contain(value)});
     } else if (const auto* number = std::get_if<number_limits>(&p.bounds)) {
         std::set<std::uint64_t> values{0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
         for (std::size_t i = 0; i < number->listed; ++i) values.insert(number->values[i]);
-        for (const auto limit : {number->least, number->most})
+        for (const auto limit : {number->min, number->max})
             values.merge(std::set{limit, limit - number->step, limit - 1, limit + 1,
                                   limit + number->step, limit / 2, limit * 2});
         for (const auto value : values)
@@ -97,12 +97,12 @@ std::vector<setting> settings_of(const parameter& p) {
 std::vector<setting> ends_of(const parameter& p) {
     std::vector<setting> list;
     if (const auto* real = std::get_if<real_limits>(&p.bounds))
-        for (const double value : {real->least, real->most})
+        for (const double value : {real->min, real->max})
             list.push_back({&p, fmt::format("{}", value), true});
     if (const auto* number = std::get_if<number_limits>(&p.bounds)) {
         const bool listed = number->listed != 0;
-        for (const auto value : {listed ? number->values[0] : number->least,
-                                 listed ? number->values[number->listed - 1] : number->most})
+        for (const auto value : {listed ? number->values[0] : number->min,
+                                 listed ? number->values[number->listed - 1] : number->max})
             list.push_back({&p, text_of(value, p.dimension), number->contain(value)});
     }
     std::erase_if(list, [](const setting& one) { return !one.is_valid; });
