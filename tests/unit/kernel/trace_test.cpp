@@ -132,11 +132,11 @@ TEST(TraceTest, OperationNumbersContinueAfterARestore) {
     trace::open("");
     trace::new_operation();
     trace::new_operation();
-    const auto there = trace::where();
+    const auto there = trace::current_position();
     trace::open("");
     trace::resume_after(there);
     EXPECT_EQ(trace::new_operation(), 3u);
-    EXPECT_EQ(trace::where().returns, 1u);
+    EXPECT_EQ(trace::current_position().returns, 1u);
     trace::close();
 }
 

@@ -189,7 +189,8 @@ condition written_condition(const condition_spec& c, const reader& r) {
                                 const auto count = [use = find(named).use, writer] {
                                     std::uint64_t sum = 0;
                                     const auto all = use();
-                                    for (std::size_t kind = 0; kind < all.by_initiator.size(); ++kind)
+                                    for (std::size_t kind = 0; kind < all.by_initiator.size();
+                                         ++kind)
                                         if (!writer || kind == static_cast<std::size_t>(*writer))
                                             sum += all.by_initiator[kind].writes;
                                     return sum;
