@@ -91,8 +91,8 @@ std::string table(const std::vector<row>& rows, Wanted&& wanted) {
                 "| {} | `{}.{}` | {} | {} | {} | {} | {} | {} |\n", r.kind, r.block, r.name,
                 r.known_by == knowledge::invented ? "**invented**" : to_string(r.known_by),
                 r.fidelity == trn::fidelity::stub ? "**stub**" : to_string(r.fidelity),
-                r.modules.size(), cell(r.use.counts_of(source::host)), cell(r.use.counts_of(source::firmware)),
-                cell(r.use.counts_of(source::dma)));
+                r.modules.size(), cell(r.use.counts_of(source::host)),
+                cell(r.use.counts_of(source::firmware)), cell(r.use.counts_of(source::dma)));
     if (text.empty()) return "None.\n";
     return "| Kind | Register | Known by | Fidelity | Modules | Host | Firmware | DMA |\n"
            "|---|---|---|---|---|---|---|---|\n" +

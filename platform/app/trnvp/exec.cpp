@@ -256,11 +256,11 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
     for (const auto& allowance : all)
         if (std::ranges::none_of(modules,
                                  [&](auto name) { return misuse::is_at(allowance.modules, name); }))
-            throw config_error(
-                diagnostic{.code = mistake::unknown_module,
-                           .file = allowance.place,
-                           .message = fmt::format("the machine has no module '{}'", allowance.modules),
-                           .suggestion = suggest(allowance.modules, modules)});
+            throw config_error(diagnostic{
+                .code = mistake::unknown_module,
+                .file = allowance.place,
+                .message = fmt::format("the machine has no module '{}'", allowance.modules),
+                .suggestion = suggest(allowance.modules, modules)});
 }
 
 int exec(const exec_options& chosen) try {

@@ -114,8 +114,9 @@ void report(const rule& broken, std::string_view module, std::string_view detail
     log::bounded_guest_warn(
         module,
         fmt::format("misuse {} {}: {}{}{}{}{}", broken.id, broken.name, broken.text,
-                    detail.empty() ? "" : fmt::format(" ({})", detail), by.empty() ? "" : ", by ",
-                    by, mine.count == lines_per_module ? "; more are only counted" : ""),
+                    detail.empty() ? "" : fmt::format(" ({})", detail),
+                    initiator_text.empty() ? "" : ", by ", initiator_text,
+                    mine.count == lines_per_module ? "; more are only counted" : ""),
         broken.id);
 }
 
