@@ -31,7 +31,10 @@ def crc32c(data: bytes) -> int:
 
 def load_elf(path: pathlib.Path) -> tuple[int, int, bytes]:
     """Load address, entry and bytes of a bare-metal ELF."""
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
     if len(data) < ELF_HEADER.size or data[:5] != b"\x7fELF\x02":
         sys.exit(f"{path}: not a 64-bit ELF file")
     _, _, machine, _, entry, phoff, _, _, _, phentsize, phnum, *_ = ELF_HEADER.unpack_from(data)
