@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -237,7 +238,8 @@ void monitor(session& platform, std::optional<double> seconds, const output& out
             print_console(text);
         std::fflush(stdout);
     };
-    while (platform.watch(std::chrono::seconds(1), print_line)) {
+    const std::chrono::duration<double> period{std::min(seconds.value_or(1), 1.0)};
+    while (platform.watch(std::chrono::ceil<std::chrono::milliseconds>(period), print_line)) {
         const auto status = platform.call("status");
         const auto dma = dma_of(platform);
         std::array<std::uint32_t, 2> power{};
