@@ -100,11 +100,12 @@ element element_asked(const rpc::parameters& p, const std::vector<register_bank*
                       const std::string& name) {
     auto found = find(banks, name);
     if (!found) {
+        const auto own = std::string_view(name).substr(name.rfind('.') + 1);  // without the block
         std::vector<std::string_view> known;
         for (const auto* bank : banks)
             for (const auto& row : bank->table().rows) known.push_back(row.name);
         throw rpc::error(rpc::code::not_found,
-                         fmt::format("no register '{}'  {}", name, suggest(name, known)));
+                         fmt::format("no register '{}'  {}", name, suggest(own, known)));
     }
     const auto below = [&](std::string_view key, std::uint64_t limit) {
         const auto number = p.number(key, 0);

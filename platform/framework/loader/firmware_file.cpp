@@ -51,8 +51,9 @@ std::string hint(const std::string& name_or_path) {
     std::error_code error;
     const bool here = fs::is_regular_file(name_or_path, error);
     return fmt::format(
-        "; a name without '/' is looked for in the firmware folder; type './{}' for {} in this one",
-        name_or_path, here ? "the file" : "one");
+        "; a name without '/' is looked for in the firmware folder; type './{}' for {} file in the "
+        "current folder",
+        name_or_path, here ? "the" : "a");
 }
 
 }  // namespace

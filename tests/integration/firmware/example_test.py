@@ -37,12 +37,13 @@ class ExampleTest(unittest.TestCase):
         self.assertEqual(output.count("chip0.management.cpu: parked: "), 1, output)
 
     def test_bare_firmware_name_gets_a_suggested_path(self):
-        for there, found in (("hello.elf", "the file"), ("other.elf", "one")):
+        for there, found in (("hello.elf", "the"), ("other.elf", "a")):
             self.do("make")
             status, output = self.do(TRNVP, "run", "trn3-chip", "--firmware", there)
             self.assertEqual(status, 2, output)
             self.assertIn("/" + there + "'", output)
-            self.assertIn(f"is looked for in the firmware folder; type './{there}' for {found} in this one", output)
+            hint = f"is looked for in the firmware folder; type './{there}' for {found} file in the current folder"
+            self.assertIn(hint, output)
 
     def test_refused_image_fails_the_run(self):
         with open(os.path.join(self.folder, "zeros.img"), "wb") as f:

@@ -354,8 +354,8 @@ address_space& control::space(const parameters& p) {
     const auto name = p.text("space");
     auto* found = spaces_.find(name);
     if (!found)
-        throw rpc::error(code::not_found,
-                         fmt::format("there is no address space '{}'; list 'spaces'", name));
+        throw rpc::error(code::not_found, fmt::format("there is no address space '{}'  {}", name,
+                                                      suggest(name, spaces_.names())));
     return *found;
 }
 
