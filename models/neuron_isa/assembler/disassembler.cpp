@@ -217,17 +217,13 @@ void add_fields(std::string& text, const row&, const dge_copy_fields& f) {
 }
 
 std::string imm_text(const row& kind, const instruction& i) {
-    const bool real =
-        kind.imm == immediate::fp32 || (kind.imm == immediate::by_dst && !is_integer(i.dst.type));
-    if (real) return fp32_text(i.imm);
+    if (has_real_immediate(kind, i)) return fp32_text(i.imm);
     if (kind.imm == immediate::u32) return fmt::format("{}", i.imm);
     return fmt::format("{}", static_cast<std::int32_t>(i.imm));
 }
 
 void add_tiles(std::string& text, const row& kind, const instruction& i) {
-    const bool activation =
-        kind.operators == operators::activation || kind.operators == operators::activation_2;
-    if (activation)
+    if (has_function(kind))
         add(text, " op0={}",
             i.op0 < activation_count ? std::string(name_of(static_cast<isa::activation>(i.op0)))
                                      : fmt::format("{}", i.op0));

@@ -47,11 +47,8 @@ std::string operands_of(const row& kind) {
     const auto field = [&](bool used, std::string_view name) {
         if (used) words.emplace_back(name);
     };
-    const operators o = kind.operators;
-    field(o != operators::none, "op0");
-    field(o == operators::two_operators || o == operators::two_arithmetic ||
-              o == operators::cumulative || o == operators::two_comparisons,
-          "op1");
+    field(kind.operators != operators::none, "op0");
+    field(has_second_operator(kind), "op1");
     field(kind.reduce_cmds != 0, "cmd");
     field(kind.uses_subdim, "subdim");
     field(kind.uses_tile, "tile");

@@ -345,12 +345,9 @@ std::vector<std::string_view> instruction_reader::tile_keys(const row& kind) {
     const auto key = [&](bool used, std::string_view name) {
         if (used) keys.push_back(name);
     };
-    const operators o = kind.operators;
-    key(o != operators::none, "op0");
-    key(o == operators::two_operators || o == operators::two_arithmetic ||
-            o == operators::cumulative || o == operators::two_comparisons,
-        "op1");
-    key(kind.reduce_cmds != 0 && o != operators::cumulative, "reduce");
+    key(kind.operators != operators::none, "op0");
+    key(has_second_operator(kind), "op1");
+    key(kind.reduce_cmds != 0 && kind.operators != operators::cumulative, "reduce");
     key(kind.reduce_cmds != 0, "cmd");
     key(kind.uses_subdim, "subdim");
     key(kind.uses_tile, "tile");
@@ -394,9 +391,7 @@ void instruction_reader::tiles(const row& kind) {
 }
 
 void instruction_reader::tile_field(const row& kind, std::string_view key) {
-    const bool activation =
-        kind.operators == operators::activation || kind.operators == operators::activation_2;
-    if (key == "op0") i_.op0 = activation ? operands_.function() : operands_.alu_operator();
+    if (key == "op0") i_.op0 = has_function(kind) ? operands_.function() : operands_.alu_operator();
     if (key == "op1") i_.op1 = operands_.alu_operator();
     if (key == "reduce") i_.reduce_op = operands_.alu_operator();
     if (key == "cmd")
@@ -426,8 +421,7 @@ void instruction_reader::remember_immediate() {
 
 void instruction_reader::fix_immediate(const row& kind) {
     if (!immediate_) return;
-    const bool real =
-        kind.imm == immediate::fp32 || (kind.imm == immediate::by_dst && !is_integer(i_.dst.type));
+    const bool real = has_real_immediate(kind, i_);
     i_.imm = real ? immediate_->fp32_bits() : immediate_->bits32();
     if (!real && immediate_->accept("."))
         immediate_->fail(mistake::not_whole, immediate_->position(), "expected a whole number");

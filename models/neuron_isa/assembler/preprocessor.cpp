@@ -212,11 +212,8 @@ private:
     }
 
     void choose(cursor& input, std::size_t begin, const extent& inside, unsigned depth) {
-        const std::int64_t met = last_value(input);
-        if (met != 0)
-            block(begin, inside.otherwise, depth + 1);
-        else
-            block(inside.otherwise + 1, inside.end, depth + 1);
+        last_value(input) != 0 ? block(begin, inside.otherwise, depth + 1)
+                               : block(inside.otherwise + 1, inside.end, depth + 1);
     }
 
     void repeat(cursor& input, std::size_t begin, const extent& inside, unsigned depth) {

@@ -5,9 +5,25 @@
 #include <string_view>
 
 #include "models/neuron_isa/instructions/instruction.h"
+#include "models/neuron_isa/instructions/table.h"
 
-/// Words of the text form, shared by reader and printer.
+/// Words of the text form, and what a row's fields mean, shared by reader and printer.
 namespace trn::isa {
+
+inline bool has_second_operator(const row& kind) {
+    const operators o = kind.operators;
+    return o == operators::two_operators || o == operators::two_arithmetic ||
+           o == operators::cumulative || o == operators::two_comparisons;
+}
+/// Whether op0 is an activation function.
+inline bool has_function(const row& kind) {
+    return kind.operators == operators::activation || kind.operators == operators::activation_2;
+}
+/// Whether IMM is an FP32 number.
+inline bool has_real_immediate(const row& kind, const instruction& i) {
+    return kind.imm == immediate::fp32 ||
+           (kind.imm == immediate::by_dst && !is_integer(i.dst.type));
+}
 
 struct mode_word {
     std::string_view word;
