@@ -6,7 +6,7 @@ import os
 import sys
 
 # Not this file, nor a copy of it.
-_others = [one for one in sys.path if not os.path.isdir(os.path.join(one, "trn_nki"))]
+_others = [folder for folder in sys.path if not os.path.isdir(os.path.join(folder, "trn_nki"))]
 _found = importlib.machinery.PathFinder.find_spec("neuronxcc", _others)
 if _found is None or _found.loader is None:
     raise ModuleNotFoundError(

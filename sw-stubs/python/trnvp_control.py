@@ -144,7 +144,7 @@ class Platform:
     def _write(self, method: str, space: str | None, address: int | None, data: bytes | str | None, value: dict[str, Any]) -> None:
         digits = data if data is None or isinstance(data, str) else data.hex()
         given = {"space": space, "address": address, "data": digits}
-        self.call(method, **{name: one for name, one in given.items() if one is not None}, **value)
+        self.call(method, **{key: part for key, part in given.items() if part is not None}, **value)
 
     def inject(self, module: str, fault: str, **arguments: Any) -> builtins.list[str]:
         """Injects a fault into a module, or all modules that match a pattern, and returns their names:

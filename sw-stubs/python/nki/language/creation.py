@@ -127,7 +127,7 @@ def shared_constant(constant: npt.ArrayLike | host_arrays.HostArray | str | os.P
     """
     if isinstance(constant, (str, os.PathLike)):
         constant = numpy.load(constant)
-    array = host_arrays.of(constant if isinstance(constant, host_arrays.HostArray) else numpy.asarray(constant))
+    array = host_arrays.as_host_array(constant if isinstance(constant, host_arrays.HostArray) else numpy.asarray(constant))
     return recording.current("nl.shared_constant").allocate(array.shape, array.dtype, shared_hbm, data=array.raw)
 
 

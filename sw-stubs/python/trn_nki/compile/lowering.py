@@ -111,9 +111,9 @@ class Lowering:
         self, name: str, dst: NkiTensor, fields: Sequence[Field] = (), reads: Sequence[Tile] = (), **views: NkiTensor | None
     ) -> None:
         """An instruction with DST and tiles a and b."""
-        to = self._tile(dst, "dst")
+        result = self._tile(dst, "dst")
         sources = {key: self._tile(view) for key, view in views.items() if view is not None}
-        self._add(name, [*fields, ("dst", to), *sources.items()], [*sources.values(), *reads], [to])
+        self._add(name, [*fields, ("dst", result), *sources.items()], [*sources.values(), *reads], [result])
 
     def _scalars(self, bitvec: bool = False, **values: Scalar | None) -> tuple[list[Field], list[Tile]]:
         fields: list[Field] = []
@@ -148,9 +148,9 @@ class Lowering:
         self._lanes("copy", dst, a=src)
 
     def _memset(self, dst: NkiTensor, value: Number) -> None:
-        to = self._tile(dst, "dst")
+        result = self._tile(dst, "dst")
         text = str(int(value)) if dst.dtype.is_integer or dst.dtype.is_packed else fp32(value)
-        self._add("memset", [("imm", text), ("dst", to)], [], [to])
+        self._add("memset", [("imm", text), ("dst", result)], [], [result])
 
     def _tensor_tensor(self, dst: NkiTensor, data1: NkiTensor, data2: NkiTensor, op: Operator) -> None:
         self._lanes("tensor_tensor", dst, [("op0", self._alu(op))], a=data1, b=data2)
@@ -199,8 +199,8 @@ class Lowering:
             )
             sources = [between, self._tile(operand1)]
             a, b = reversed(sources) if reverse1 else sources
-            to = self._tile(dst, "dst")
-            self._add("tensor_tensor", [("op0", self._alu(op1)), ("dst", to), ("a", a), ("b", b)], sources, [to])
+            result = self._tile(dst, "dst")
+            self._add("tensor_tensor", [("op0", self._alu(op1)), ("dst", result), ("a", a), ("b", b)], sources, [result])
             return
         self._lanes("scalar_tensor_tensor", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars], reads, a=data, b=operand1)
 
@@ -323,21 +323,21 @@ class Lowering:
 
     def _tensor_reduce(self, dst: NkiTensor, op: Operator, data: NkiTensor, axis: Axes, negate: bool, keepdims: bool) -> None:
         rank = len(data.shape)
-        axes = {one % rank for one in (axis if isinstance(axis, (list, tuple)) else (axis,))}
+        axes = {dimension % rank for dimension in (axis if isinstance(axis, (list, tuple)) else (axis,))}
         source = self._tile(data)
         by_axis = {rank - 1 - number: dim for number, dim in enumerate(source.dims)}
-        reduced = grouped(tuple(by_axis[one] for one in sorted(axes, reverse=True)))
-        kept = grouped(tuple(by_axis[one] for one in sorted(by_axis, reverse=True) if one not in axes))
+        reduced = grouped(tuple(by_axis[dimension] for dimension in sorted(axes, reverse=True)))
+        kept = grouped(tuple(by_axis[dimension] for dimension in sorted(by_axis, reverse=True) if dimension not in axes))
         dims = reduced if kept == ((1, 1),) else reduced + kept
         if len(dims) > 4:
             raise KernelError(f"tensor_reduce over a pattern of {len(dims)} dimensions, at most 4 are possible", "2.3", self.operands.place)
         ordered = Exact(dataclasses.replace(source, dims=dims))
-        to = self._tile(dst, "dst")
+        result = self._tile(dst, "dst")
         self._add(
             "tensor_reduce",
-            [("op0", self._alu(op)), ("subdim", len(reduced)), *(["negate"] if negate else []), ("dst", to), ("a", ordered)],
+            [("op0", self._alu(op)), ("subdim", len(reduced)), *(["negate"] if negate else []), ("dst", result), ("a", ordered)],
             [source],
-            [to],
+            [result],
         )
 
     def _tensor_scalar_reduce(
@@ -380,9 +380,9 @@ class Lowering:
 
     def _nc_match_replace8(self, dst: NkiTensor, data: NkiTensor, vals: NkiTensor, imm: Number, dst_idx: NkiTensor | None) -> None:
         self._match_load(vals)
-        to, source = self._tile(dst, "dst"), self._tile(data)
-        writes = [to]
-        fields: list[Field] = [("imm", fp32(imm)), ("dst", to), ("a", source)]
+        result, source = self._tile(dst, "dst"), self._tile(data)
+        writes = [result]
+        fields: list[Field] = [("imm", fp32(imm)), ("dst", result), ("a", source)]
         if dst_idx is not None:
             writes.append(self._tile(dst_idx))
             fields.append(("b", writes[-1]))
@@ -391,12 +391,12 @@ class Lowering:
     # Gathers and random numbers.
 
     def _nc_stream_shuffle(self, dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int]) -> None:
-        mask = ", ".join(str(255 if int(one) == 255 else int(one)) for one in shuffle_mask)
-        to, source = self._tile(dst, "dst"), self._tile(src)
-        kept = [to] if 255 in shuffle_mask else []
-        # The mask selects among a quadrant's partitions, even if the source is only one of them.
-        whole = dataclasses.replace(source, partitions=to.partitions)
-        self._add("shuffle", [("mask", f"[{mask}]"), ("dst", to), ("a", whole)], [source, *kept], [to])
+        mask = ", ".join(str(255 if int(entry) == 255 else int(entry)) for entry in shuffle_mask)
+        result, source = self._tile(dst, "dst"), self._tile(src)
+        kept = [result] if 255 in shuffle_mask else []
+        # The mask selects among a quadrant's partitions, even if the source is only entry of them.
+        whole = dataclasses.replace(source, partitions=result.partitions)
+        self._add("shuffle", [("mask", f"[{mask}]"), ("dst", result), ("a", whole)], [source, *kept], [result])
 
     def _nc_n_gather(self, dst: NkiTensor, data: NkiTensor, indices: NkiTensor) -> None:
         self._lanes("gather_n", dst, a=data, b=indices)
@@ -408,7 +408,7 @@ class Lowering:
         self._lanes("local_gather", dst, [("imm", int(num_elem_per_idx)), ("s0", f"i32({count})")], a=src_buffer, b=index)
 
     def _topk(self, val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int) -> None:
-        values, indices, source = (self._tile(one) for one in (val_dst, idx_dst, src))
+        values, indices, source = (self._tile(view) for view in (val_dst, idx_dst, src))
         self._add("topk", [("imm", int(n)), ("dst", values), ("a", source), ("b", indices)], [source], [values, indices])
 
     def _sequence_bounds(self, dst: NkiTensor, segment_ids: NkiTensor) -> None:
@@ -569,23 +569,23 @@ class Lowering:
         if self.engine == "vector":
             self._lanes("transpose_32", dst, a=data)
             return
-        to, source = self._tile(dst, "dst"), self._tile(data)
+        result, source = self._tile(dst, "dst"), self._tile(data)
         rows = data.shape[0]
         if self.generation == 2:
-            product = self._product(to)
+            product = self._product(result)
             self._multiply(product, source, self._identity(rows, data.dtype), [], [])
-            self._convert_product(to, product)
+            self._convert_product(result, product)
             return
         # The values of the moving operand have no effect.
         moving = dataclasses.replace(source, partitions=rows, dims=((rows, 0),))
         if not data.dtype.is_fp8:
-            self._multiply(to, source, moving, ["transpose"], ["transpose"])
+            self._multiply(result, source, moving, ["transpose"], ["transpose"])
             return
         # A transpose of FP8 writes 16-bit elements with a zero upper byte (3.7).
-        wide = self._wide_tile(to, data_types.uint16)
+        wide = self._wide_tile(result, data_types.uint16)
         self._multiply(wide, source, moving, ["transpose"], ["transpose"])
         bits = dataclasses.replace(wide, dtype=data_types.uint8, dims=((wide.elements, 2),))
-        self._add("copy", [("dst", dataclasses.replace(to, dtype=data_types.uint8)), ("a", bits)], [wide], [to], "vector")
+        self._add("copy", [("dst", dataclasses.replace(result, dtype=data_types.uint8)), ("a", bits)], [wide], [result], "vector")
 
     def _wide_tile(self, narrow: Tile, dtype: DataType) -> Tile:
         """A new tile in PSUM with the elements of another one, of a larger type."""
@@ -618,8 +618,8 @@ class Lowering:
         return Tile(found.buffer, dtype, rows, ((rows, 1),))
 
     def _quantize_mx(self, dst: NkiTensor, src: NkiTensor, dst_scale: NkiTensor) -> None:
-        to, source, scale = self._tile(dst), self._tile(src), self._scale(dst_scale, src)
-        self._add("quantize_mx", [("dst", to), ("a", source), ("b", scale)], [source], [to, scale])
+        result, source, scale = self._tile(dst), self._tile(src), self._scale(dst_scale, src)
+        self._add("quantize_mx", [("dst", result), ("a", source), ("b", scale)], [source], [result, scale])
 
 
 def _array_place(position: Sequence[int] | None, size: Sequence[int] | None) -> list[Field]:

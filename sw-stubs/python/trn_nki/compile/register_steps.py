@@ -115,7 +115,7 @@ class RegisterSteps:
         highest = value.max_index()
         if not 0 <= known <= highest:
             raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1", self._owner.place)
-        return value.at(known * index.stride)
+        return value.static_view(known * index.stride)
 
     def step(
         self,

@@ -94,10 +94,10 @@ class Place:
     def excerpt(self) -> str:
         """caret(), and the same of each caller; lines begin with four spaces."""
         lines, previous = self.caret().splitlines(), self
-        for one in self.callers:
-            if (one.file, one.line) != (previous.file, previous.line):  # a recursion, or a comprehension
-                lines += [f"called at {one}", *one.caret().splitlines()]
-            previous = one
+        for caller in self.callers:
+            if (caller.file, caller.line) != (previous.file, previous.line):  # a recursion, or a comprehension
+                lines += [f"called at {caller}", *caller.caret().splitlines()]
+            previous = caller
         return "".join(f"\n    {line}" for line in lines)
 
     def __str__(self) -> str:

@@ -61,8 +61,8 @@ def _of_user(trace: types.TracebackType | None) -> types.TracebackType | None:
             kept.append(trace)
         trace = trace.tb_next
     made: types.TracebackType | None = None
-    for one in reversed(kept):
-        made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    for entry in reversed(kept):
+        made = types.TracebackType(made, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return made
 
 

@@ -85,22 +85,26 @@ class Roofline:
 def account_of(engine: Engine, profile: Profile) -> Account:
     first, last = profile.first, profile.last
     every = engine.instructions
-    computing = [one for one in every if one.computes]
-    taken = intervals.clipped(intervals.union((one.begin, one.busy_until) for one in every), first, last)
+    computing = [instruction for instruction in every if instruction.computes]
+    taken = intervals.clipped(intervals.union((instruction.begin, instruction.busy_until) for instruction in every), first, last)
     busy = intervals.length(taken)
     lost: dict[Cause, int] = {}
     for cause in Cause:
         waits = intervals.clipped(intervals.union((w.begin, w.end) for w in engine.waits if w.cause is cause), first, last)
         lost[cause] = intervals.length(intervals.without(waits, taken))
         taken = intervals.union(taken + waits)
-    control = intervals.clipped(intervals.union((one.begin, one.end) for one in engine.instructions if not one.computes), first, last)
+    control = intervals.clipped(
+        intervals.union((instruction.begin, instruction.end) for instruction in engine.instructions if not instruction.computes),
+        first,
+        last,
+    )
     control_time = intervals.length(intervals.without(control, taken))
     taken = intervals.union(taken + control)
     ended = last if engine.ended is None else engine.ended
     absent = [(first, max(first, engine.started)), (max(first, ended), last)]
     outside = intervals.length(intervals.without(intervals.union(absent), taken))
     other = profile.duration - busy - sum(lost.values()) - control_time - outside
-    modes = collections.Counter(one.mode for one in computing)
+    modes = collections.Counter(instruction.mode for instruction in computing)
     return Account(
         engine,
         busy,
@@ -108,15 +112,15 @@ def account_of(engine: Engine, profile: Profile) -> Account:
         control_time,
         outside,
         other,
-        sum(one.cycles for one in every),
+        sum(instruction.cycles for instruction in every),
         {cause: sum(w.cycles or 0 for w in engine.waits if w.cause is cause) for cause in Cause},
-        sum(one.count for one in engine.instructions),
-        sum(one.flops for one in computing),
-        sum(one.bf16_flops for one in computing),
-        sum(one.bytes_read for one in every),
-        sum(one.bytes_written for one in every),
-        sum(one.psum_bytes_read for one in every),
-        sum(one.psum_bytes_written for one in every),
+        sum(instruction.count for instruction in engine.instructions),
+        sum(instruction.flops for instruction in computing),
+        sum(instruction.bf16_flops for instruction in computing),
+        sum(instruction.bytes_read for instruction in every),
+        sum(instruction.bytes_written for instruction in every),
+        sum(instruction.psum_bytes_read for instruction in every),
+        sum(instruction.psum_bytes_written for instruction in every),
         dict(modes),
     )
 
@@ -130,15 +134,15 @@ def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
     """Wait times by the id of the awaited instruction, without times that an earlier instruction covers."""
     found: dict[int, dict[Cause, int]] = {}
     busy_until = 0
-    for one in engine.instructions:
-        at = busy_until
-        for wait in one.waits:
-            begin = max(wait.begin, at)
+    for instruction in engine.instructions:
+        covered = busy_until
+        for wait in instruction.waits:
+            begin = max(wait.begin, covered)
             if wait.end > begin:
-                lost = found.setdefault(one.id, {})
+                lost = found.setdefault(instruction.id, {})
                 lost[wait.cause] = lost.get(wait.cause, 0) + wait.end - begin
-                at = wait.end
-        busy_until = max(busy_until, one.busy_until)
+                covered = wait.end
+        busy_until = max(busy_until, instruction.busy_until)
     return found
 
 
@@ -153,13 +157,13 @@ def lines_of(profile: Profile) -> list[Line]:
     found = _Lines()
     for engine in profile.engines:
         lost = lost_by_instruction(engine)
-        for one in engine.instructions:
-            here = found[one.source]
-            here.instructions += one.count
-            here.flops += one.flops
-            if one.busy_until > one.begin:
-                here.busy[engine.name] += one.busy_until - one.begin
-            for cause, time in lost.get(one.id, {}).items():
+        for instruction in engine.instructions:
+            here = found[instruction.source]
+            here.instructions += instruction.count
+            here.flops += instruction.flops
+            if instruction.busy_until > instruction.begin:
+                here.busy[engine.name] += instruction.busy_until - instruction.begin
+            for cause, time in lost.get(instruction.id, {}).items():
                 here.lost[cause] += time
     moving = collections.defaultdict(list)
     for transfer in profile.transfers:
@@ -175,17 +179,21 @@ def lines_of(profile: Profile) -> list[Line]:
         poster = profile.posters.get(access.operation)
         if poster is not None and access.place.kind is Kind.MEMORY:
             found[poster.source].hbm_bytes += access.bytes
-    return sorted(found.values(), key=lambda one: (-one.cost - one.transfer_time, one.source))
+    return sorted(found.values(), key=lambda line: (-line.cost - line.transfer_time, line.source))
 
 
 def hbm_bytes(profile: Profile, writes: bool | None = None) -> int:
-    return sum(one.bytes for one in profile.accesses if one.place.kind is Kind.MEMORY and (writes is None or one.writes == writes))
+    return sum(
+        access.bytes for access in profile.accesses if access.place.kind is Kind.MEMORY and (writes is None or access.writes == writes)
+    )
 
 
 def stack_rate(profile: Profile) -> float:
     """Bytes per second at which the model of an HBM stack serves its largest access; 0 without any."""
     largest = max(
-        (one for one in profile.accesses if one.place.kind is Kind.MEMORY and one.end > one.begin), key=lambda one: one.bytes, default=None
+        (access for access in profile.accesses if access.place.kind is Kind.MEMORY and access.end > access.begin),
+        key=lambda access: access.bytes,
+        default=None,
     )
     return largest.bytes * PS / (largest.end - largest.begin) if largest else 0.0
 
@@ -199,9 +207,9 @@ def peak_bf16_flops(profile: Profile) -> float:
 
 @kept
 def roofline_of(profile: Profile) -> Roofline:
-    tensor = sum(one.flops for engine in profile.engines if engine.name == "tensor" for one in engine.instructions)
-    every = sum(one.flops for engine in profile.engines for one in engine.instructions)
-    stacks = {one.place.module for one in profile.accesses if one.place.kind is Kind.MEMORY}
+    tensor = sum(instruction.flops for engine in profile.engines if engine.name == "tensor" for instruction in engine.instructions)
+    every = sum(instruction.flops for engine in profile.engines for instruction in engine.instructions)
+    stacks = {access.place.module for access in profile.accesses if access.place.kind is Kind.MEMORY}
     return Roofline(
         tensor or every, tensor > 0, hbm_bytes(profile), profile.duration / PS, peak_bf16_flops(profile), stack_rate(profile) * len(stacks)
     )
@@ -224,21 +232,21 @@ def types_of(profile: Profile) -> list[TypeUse]:
     for engine in profile.engines:
         if engine.name != "tensor":
             continue
-        for one in engine.instructions:
-            if not one.flops:
+        for instruction in engine.instructions:
+            if not instruction.flops:
                 continue
-            match = _TYPE.search(one.operands)
+            match = _TYPE.search(instruction.operands)
             use = found.setdefault(match.group(1) if match else "unknown", TypeUse(match.group(1) if match else "unknown"))
             use.instructions += 1
-            use.flops += one.flops
-            use.bf16_flops += one.bf16_flops
-            use.busy += one.end - one.begin
+            use.flops += instruction.flops
+            use.bf16_flops += instruction.bf16_flops
+            use.busy += instruction.end - instruction.begin
     return sorted(found.values(), key=lambda use: -use.busy)
 
 
-def is_transpose(one: Instruction) -> bool:
+def is_transpose(instruction: Instruction) -> bool:
     """Whether a matmul only moves data (transpose mode, from the second generation on)."""
-    return one.opcode == "multiply" and one.operands.endswith(" transpose")
+    return instruction.opcode == "multiply" and instruction.operands.endswith(" transpose")
 
 
 def queue_type(profile: Profile, operation: int) -> str:

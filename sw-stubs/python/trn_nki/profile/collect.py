@@ -49,8 +49,8 @@ def collect(events: Iterable[Event], number: int | None = None, name: str = "pro
     kept = [event for event in events if chip is None or event.place.chip == chip]
     all_executions = executions_of(kept)
     if not all_executions:
-        where = f" on {chip}" if chip else ""
-        raise ProfileError(f"no engine of a NeuronCore was started{where}: run a program while events are recorded")
+        place = f" on {chip}" if chip else ""
+        raise ProfileError(f"no engine of a NeuronCore was started{place}: run a program while events are recorded")
     number = len(all_executions) if number is None else number
     if not 1 <= number <= len(all_executions):
         raise ProfileError(f"there is no execution {number}: {len(all_executions)} in the record")
@@ -124,8 +124,9 @@ class _Collector:
         for service in self._serving.values():
             service.end = profile.last
             profile.services.append(service)
-        profile.transfers.sort(key=lambda one: (one.begin, one.place.module, one.queue))
-        profile.posters = {one.operation: one for engine in profile.engines for one in engine.instructions if one.operation}
+        profile.transfers.sort(key=lambda transfer: (transfer.begin, transfer.place.module, transfer.queue))
+        for engine in profile.engines:
+            profile.posters |= {poster.operation: poster for poster in engine.instructions if poster.operation}
 
     # -- Engines
 
@@ -174,7 +175,7 @@ class _Collector:
     def _add_instruction(self, engine: Engine, event: Event) -> None:
         get: Any = (self._counted.pop(event.place.module, {}) | event.fields).get
         self._ids += 1
-        one = Instruction(
+        instruction = Instruction(
             self._ids,
             engine,
             event.time,
@@ -195,8 +196,8 @@ class _Collector:
             get("psum_bytes_read", 0),
             get("psum_bytes_written", 0),
         )
-        one.waits = self._pending.pop(event.place.module, [])
-        engine.instructions.append(one)
+        instruction.waits = self._pending.pop(event.place.module, [])
+        engine.instructions.append(instruction)
 
     # -- DMA
 
@@ -204,7 +205,7 @@ class _Collector:
         get = event.fields.get
         if "from" in event.fields and "to" in event.fields:
             if event.time <= self._profile.last:
-                one = Transfer(
+                transfer = Transfer(
                     event.place,
                     event.time,
                     self._profile.last,
@@ -216,13 +217,13 @@ class _Collector:
                     event.name,
                     False,
                 )
-                self._moving[event.place.module, one.queue, one.operation].append(one)
+                self._moving[event.place.module, transfer.queue, transfer.operation].append(transfer)
         elif event.name in ("completed", "dropped"):
             waiting = self._moving.get((event.place.module, get("queue", 0), event.operation))
             if waiting:
-                one = waiting.popleft()
-                one.end, one.completed = event.time, event.name == "completed"
-                self._profile.transfers.append(one)
+                transfer = waiting.popleft()
+                transfer.end, transfer.completed = event.time, event.name == "completed"
+                self._profile.transfers.append(transfer)
 
     # -- Collectives
 
@@ -231,7 +232,7 @@ class _Collector:
         if event.name == "serves" and event.time <= self._profile.last:
             self._serving[module] = Service(event.place, event.time, event.time, event.operation)
         elif event.name == "sleeps" and module in self._serving:
-            one = self._serving.pop(module)
-            one.end = event.time
-            if one.end >= self._profile.first:
-                self._profile.services.append(one)
+            service = self._serving.pop(module)
+            service.end = event.time
+            if service.end >= self._profile.first:
+                self._profile.services.append(service)

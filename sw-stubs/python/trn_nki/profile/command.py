@@ -76,20 +76,20 @@ def _recorded_lines(options: Any) -> Iterator[Iterable[str]]:
 
 
 def _run_kernel(options: Any, compile_kernel: Callable[[], tuple[Compiled, Options]]) -> int:
-    compiled, where = compile_kernel()
+    compiled, destination = compile_kernel()
     name = os.path.basename(options.kernel)
     failed: RunError | None = None
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as folder, contextlib.ExitStack() as stack:
         record = pathlib.Path(folder) / "events.txt"
         platform = None
-        if where.connect is not None:
-            platform = stack.enter_context(platform_events.connected(where.connect))
+        if destination.connect is not None:
+            platform = stack.enter_context(platform_events.connected(destination.connect))
             platform_events.start(platform)
             stack.callback(platform_events.stop, platform)
         else:
-            where.trace = str(record)
+            destination.trace = str(record)
         try:
-            outcome = execute(compiled, where)
+            outcome = execute(compiled, destination)
             print(f"ran {outcome.simulated_us:.3f} us of simulated time")
         except RunError as error:
             failed = error

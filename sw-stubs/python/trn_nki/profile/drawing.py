@@ -53,7 +53,7 @@ def drawing_of(profile: Profile) -> dict[str, Any]:
             track["merged"] = _merged(profile, engine, MAX_SPANS // len(drawn_engines), names)
             track["waits"] = _merged_waits(profile, engine, MAX_SPANS // len(drawn_engines), names)
         else:
-            track["spans"] = [_instruction(profile, one, names) for one in engine.instructions]
+            track["spans"] = [_instruction(profile, instruction, names) for instruction in engine.instructions]
             track["waits"] = _waits(profile, engine, names)
         tracks.append(track)
     if merge:
@@ -75,24 +75,24 @@ def drawing_of(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _instruction(profile: Profile, one: Instruction, names: _Names) -> list[Any]:
+def _instruction(profile: Profile, instruction: Instruction, names: _Names) -> list[Any]:
     return [
-        one.begin - profile.first,
-        one.end - one.begin,
-        one.id,
-        names.number(one.opcode),
-        names.number(one.operands),
-        names.number(one.source),
-        one.cycles,
-        one.latency_cycles,
-        one.flops,
-        names.number(one.mode),
+        instruction.begin - profile.first,
+        instruction.end - instruction.begin,
+        instruction.id,
+        names.number(instruction.opcode),
+        names.number(instruction.operands),
+        names.number(instruction.source),
+        instruction.cycles,
+        instruction.latency_cycles,
+        instruction.flops,
+        names.number(instruction.mode),
     ]
 
 
 def _waits(profile: Profile, engine: Engine, names: _Names) -> list[list[Any]]:
     found = []
-    followed = [(wait, one.id) for one in engine.instructions for wait in one.waits]
+    followed = [(wait, instruction.id) for instruction in engine.instructions for wait in instruction.waits]
     for wait, number in followed + [(wait, 0) for wait in engine.unmet]:
         poster = profile.posters.get(wait.poster)
         begin = max(wait.begin, profile.first)
@@ -107,7 +107,7 @@ def _waits(profile: Profile, engine: Engine, names: _Names) -> list[list[Any]]:
                     poster.id if poster else 0,
                 ]
             )
-    return sorted(found, key=lambda one: one[0])
+    return sorted(found, key=lambda span: span[0])
 
 
 def _merged(profile: Profile, engine: Engine, limit: int, names: _Names) -> list[list[Any]]:
@@ -118,19 +118,26 @@ def _merged(profile: Profile, engine: Engine, limit: int, names: _Names) -> list
 
     def close() -> None:
         if group:
-            begin, end = group[0].begin, max(one.end for one in group)
-            busy = intervals.length(intervals.union((one.begin, one.end) for one in group))
-            opcode = collections.Counter(one.opcode for one in group).most_common(1)[0][0]
-            source = collections.Counter(one.source for one in group).most_common(1)[0][0]
+            begin, end = group[0].begin, max(instruction.end for instruction in group)
+            busy = intervals.length(intervals.union((instruction.begin, instruction.end) for instruction in group))
+            opcode = collections.Counter(instruction.opcode for instruction in group).most_common(1)[0][0]
+            source = collections.Counter(instruction.source for instruction in group).most_common(1)[0][0]
             found.append(
-                [begin - profile.first, end - begin, sum(one.count for one in group), busy, names.number(opcode), names.number(source)]
+                [
+                    begin - profile.first,
+                    end - begin,
+                    sum(instruction.count for instruction in group),
+                    busy,
+                    names.number(opcode),
+                    names.number(source),
+                ]
             )
             group.clear()
 
-    for one in engine.instructions:
-        if group and one.end - group[0].begin > width:
+    for instruction in engine.instructions:
+        if group and instruction.end - group[0].begin > width:
             close()
-        group.append(one)
+        group.append(instruction)
     close()
     return found
 
@@ -138,28 +145,28 @@ def _merged(profile: Profile, engine: Engine, limit: int, names: _Names) -> list
 def _merged_waits(profile: Profile, engine: Engine, limit: int, names: _Names) -> list[list[Any]]:
     """The longest waits: at most half as many as spans."""
     waits = _waits(profile, engine, names)
-    longest = sorted(waits, key=lambda one: -one[1])[: limit // 2]
-    return sorted(longest, key=lambda one: one[0])
+    longest = sorted(waits, key=lambda span: -span[1])[: limit // 2]
+    return sorted(longest, key=lambda span: span[0])
 
 
 def _dma_tracks(profile: Profile, names: _Names, notes: list[str]) -> list[dict[str, Any]]:
     """One track for each DMA engine; a span is [begin, duration, packets, bytes, queue, id of the trigger, source, kind]."""
     groups: dict[tuple[str, str, int, int], list[Transfer]] = {}
-    for one in profile.transfers:
-        groups.setdefault((one.place.chip, one.place.part, one.operation, one.queue), []).append(one)
+    for transfer in profile.transfers:
+        groups.setdefault((transfer.place.chip, transfer.place.part, transfer.operation, transfer.queue), []).append(transfer)
     if len(groups) > MAX_TRANSFERS:
         notes.append(f"{len(groups)} groups of DMA transfers: the {MAX_TRANSFERS} with the most bytes are drawn.")
-    chosen = sorted(groups.items(), key=lambda item: -sum(one.bytes for one in item[1]))[:MAX_TRANSFERS]
+    chosen = sorted(groups.items(), key=lambda item: -sum(transfer.bytes for transfer in item[1]))[:MAX_TRANSFERS]
     tracks: dict[tuple[str, str], list[list[Any]]] = collections.defaultdict(list)
     for (chip, part, operation, queue), some in chosen:
         poster = profile.posters.get(operation)
-        begin, end = min(one.begin for one in some), max(one.end for one in some)
+        begin, end = min(transfer.begin for transfer in some), max(transfer.end for transfer in some)
         tracks[chip, part].append(
             [
                 begin - profile.first,
                 end - begin,
                 len(some),
-                sum(one.bytes for one in some),
+                sum(transfer.bytes for transfer in some),
                 queue,
                 poster.id if poster else 0,
                 names.number(poster.source if poster else ""),
@@ -174,11 +181,11 @@ def _dma_tracks(profile: Profile, names: _Names, notes: list[str]) -> list[dict[
 
 def _collective_tracks(profile: Profile) -> list[dict[str, Any]]:
     tracks: dict[tuple[str, int], list[list[int]]] = collections.defaultdict(list)
-    for one in profile.services:
-        poster = profile.posters.get(one.operation)
-        begin, end = max(one.begin, profile.first), min(one.end, profile.last)
+    for service in profile.services:
+        poster = profile.posters.get(service.operation)
+        begin, end = max(service.begin, profile.first), min(service.end, profile.last)
         if end > begin:
-            tracks[one.place.chip, one.place.index].append([begin - profile.first, end - begin, poster.id if poster else 0])
+            tracks[service.place.chip, service.place.index].append([begin - profile.first, end - begin, poster.id if poster else 0])
     return [
         {"kind": "collective", "chip": chip, "name": f"top_sp{index}", "spans": sorted(spans)}
         for (chip, index), spans in sorted(tracks.items())[:MAX_CC_TRACKS]
@@ -188,17 +195,27 @@ def _collective_tracks(profile: Profile) -> list[dict[str, Any]]:
 def _curves(profile: Profile) -> list[dict[str, Any]]:
     width = profile.duration / SAMPLES
     kinds = (
-        ("HBM read", [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and not one.writes]),
-        ("HBM write", [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and one.writes]),
-        ("DMA", [(one.begin, one.end, one.bytes) for one in profile.transfers]),
+        (
+            "HBM read",
+            [
+                (access.begin, access.end, access.bytes)
+                for access in profile.accesses
+                if access.place.kind is Kind.MEMORY and not access.writes
+            ],
+        ),
+        (
+            "HBM write",
+            [(access.begin, access.end, access.bytes) for access in profile.accesses if access.place.kind is Kind.MEMORY and access.writes],
+        ),
+        ("DMA", [(transfer.begin, transfer.end, transfer.bytes) for transfer in profile.transfers]),
         (
             "Tensor FLOPs",
             [
-                (one.begin, one.end, one.flops)
+                (instruction.begin, instruction.end, instruction.flops)
                 for engine in profile.engines
                 if engine.name == "tensor"
-                for one in engine.instructions
-                if one.flops
+                for instruction in engine.instructions
+                if instruction.flops
             ],
         ),
     )

@@ -20,18 +20,18 @@ def union(spans: Iterable[tuple[int, int]]) -> Intervals:
     return found
 
 
-def without(one: Intervals, other: Intervals) -> Intervals:
-    """The times of `one` that are not in `other`."""
+def without(first: Intervals, second: Intervals) -> Intervals:
+    """The times of `first` that are not in `second`."""
     found: Intervals = []
-    at = 0
-    for begin, end in one:
-        while at < len(other) and other[at][1] <= begin:
-            at += 1
-        step = at
-        while step < len(other) and other[step][0] < end:
-            if other[step][0] > begin:
-                found.append((begin, other[step][0]))
-            begin = max(begin, other[step][1])
+    position = 0
+    for begin, end in first:
+        while position < len(second) and second[position][1] <= begin:
+            position += 1
+        step = position
+        while step < len(second) and second[step][0] < end:
+            if second[step][0] > begin:
+                found.append((begin, second[step][0]))
+            begin = max(begin, second[step][1])
             step += 1
         if begin < end:
             found.append((begin, end))

@@ -74,8 +74,8 @@ def html_of(profile: Profile) -> str:
 def _about(profile: Profile) -> str:
     cores = ", ".join(f"{chip}.nc{core}" for chip, core in profile.cores)
     name = {2: "Trainium1", 3: "Trainium2", 4: "Trainium3"}.get(profile.engines[0].generation, "")
-    which = f"; execution {profile.number} of {len(profile.executions)}" if len(profile.executions) > 1 else ""
-    return html.escape(f"{name} {cores}{which}. Times are simulated.")
+    execution = f"; execution {profile.number} of {len(profile.executions)}" if len(profile.executions) > 1 else ""
+    return html.escape(f"{name} {cores}{execution}. Times are simulated.")
 
 
 def time_text(ps: float) -> str:
@@ -217,51 +217,53 @@ def _engines(profile: Profile, accounts: list[analysis.Account]) -> str:
 
 def _lines(profile: Profile) -> str:
     lines = analysis.lines_of(profile)
-    if not any(one.source for one in lines):
+    if not any(line.source for line in lines):
         return "<p class=note>The program names no lines of source.</p>"
-    most = max(one.cost + one.transfer_time for one in lines) or 1
+    max_cost = max(line.cost + line.transfer_time for line in lines) or 1
     sources = sources_of(lines)
     top = (
         _table(
             ["line", "cost", "busy", "lost before", "instructions#", "FLOPs#", "DMA"],
-            [_cell(html.escape(f"{os.path.basename(one.source)}" or "unknown")) + _costs(one, most) for one in lines[:TOP_LINES]],
+            [_cell(html.escape(f"{os.path.basename(line.source)}" or "unknown")) + _costs(line, max_cost) for line in lines[:TOP_LINES]],
             len(lines),
         )
         if len(lines) > TOP_LINES
         else ""
     )
-    return top + "".join(_source(source, most) for source in sources)
+    return top + "".join(_source(source, max_cost) for source in sources)
 
 
-def _costs(one: analysis.Line, most: int) -> str:
-    """Cells of one line's costs."""
-    busy, lost = sum(one.busy.values()), sum(one.lost.values())
-    parts = [("busy", busy)] + [(cause.value, one.lost.get(cause, 0)) for cause in Cause]
+def _costs(line: analysis.Line, max_cost: int) -> str:
+    """Cells of line line's costs."""
+    busy, lost = sum(line.busy.values()), sum(line.lost.values())
+    parts = [("busy", busy)] + [(cause.value, line.lost.get(cause, 0)) for cause in Cause]
     bar = "".join(
-        f'<i class="c-{key}" style="width:{100 * time / most:.3f}%" title="{key}: {time_text(time)}"></i>' for key, time in parts if time
+        f'<i class="c-{key}" style="width:{100 * time / max_cost:.3f}%" title="{key}: {time_text(time)}"></i>'
+        for key, time in parts
+        if time
     )
-    engines = "<br>".join(f"{name} {time_text(time)}" for name, time in sorted(one.busy.items(), key=lambda kv: -kv[1]) if time)
-    why = "<br>".join(f"{cause.value} {time_text(time)}" for cause, time in one.lost.items() if time)
-    moved = f"{amount_text(one.transfer_bytes, 'B')}<br>in {time_text(one.transfer_time)}" if one.transfer_bytes else ""
+    engines = "<br>".join(f"{name} {time_text(time)}" for name, time in sorted(line.busy.items(), key=lambda kv: -kv[1]) if time)
+    losses = "<br>".join(f"{cause.value} {time_text(time)}" for cause, time in line.lost.items() if time)
+    moved = f"{amount_text(line.transfer_bytes, 'B')}<br>in {time_text(line.transfer_time)}" if line.transfer_bytes else ""
     return (
         _cell(f'<div class="bar small">{bar}</div>')
         + _cell(engines, busy, "words")
-        + _cell(why, lost, "words")
-        + _number(f"{one.instructions:,}", one.instructions)
-        + _number(amount_text(one.flops, "") if one.flops else "", one.flops)
-        + _cell(moved, one.transfer_bytes, "words")
+        + _cell(losses, lost, "words")
+        + _number(f"{line.instructions:,}", line.instructions)
+        + _number(amount_text(line.flops, "") if line.flops else "", line.flops)
+        + _cell(moved, line.transfer_bytes, "words")
     )
 
 
-def _source(source: Source, most: int) -> str:
+def _source(source: Source, max_cost: int) -> str:
     rows = []
     for number, text in source.shown():
         if number is None:
             rows.append('<td class="number gap" colspan=8>⋯</td>')
             continue
-        one = source.costs.get(number)
+        line = source.costs.get(number)
         code = _cell(f'<code title="{html.escape(text)}">{html.escape(text)}</code>')
-        rows.append(_number(str(number), number) + code + (_costs(one, most) if one is not None else "<td></td>" * 6))
+        rows.append(_number(str(number), number) + code + (_costs(line, max_cost) if line is not None else "<td></td>" * 6))
     missing = "" if source.has_text else "<p class=note>The file cannot be read here; only its line numbers are known.</p>"
     title = f"<h3>{html.escape(os.path.basename(source.file) or 'unknown line')}</h3>"
     return (
@@ -406,22 +408,22 @@ def _opcodes(rows: list[dict[str, Any]]) -> str:
 
 def _longest_waits(profile: Profile) -> str:
     waits: list[tuple[Wait, Instruction | None, Engine]] = [
-        (wait, one, engine) for engine in profile.engines for one in engine.instructions for wait in one.waits
+        (wait, instruction, engine) for engine in profile.engines for instruction in engine.instructions for wait in instruction.waits
     ]
     waits += [(wait, None, engine) for engine in profile.engines for wait in engine.unmet]
     waits.sort(key=lambda item: item[0].begin - item[0].end)
     rows = []
-    for wait, one, engine in waits[:30]:
+    for wait, instruction, engine in waits[:30]:
         poster = profile.posters.get(wait.poster)
-        by = f"{poster.engine.place.module} {poster.opcode} {os.path.basename(poster.source)}" if poster else ""
+        posted_by = f"{poster.engine.place.module} {poster.opcode} {os.path.basename(poster.source)}" if poster else ""
         rows.append(
             _cell(f"nc{engine.place.index}.{engine.name}")
             + _cell(wait.cause.value)
             + _cell(f"<code>{html.escape(wait.reason)}</code>")
             + _number(time_text(wait.begin - profile.first), None)
             + _number(time_text(wait.end - wait.begin), wait.end - wait.begin)
-            + _cell(html.escape(f"{one.opcode} {os.path.basename(one.source)}" if one else "did not end"))
-            + _cell(html.escape(by))
+            + _cell(html.escape(f"{instruction.opcode} {os.path.basename(instruction.source)}" if instruction else "did not end"))
+            + _cell(html.escape(posted_by))
         )
     return _table(["engine", "cause", "for", "at#", "time#", "before", "posted by"], rows, len(waits))
 

@@ -78,14 +78,14 @@ class _Writer:
 
     def slices(self, name: str, parent: int, slices: Iterable[Slice]) -> None:
         """Slices that overlap are drawn on several tracks of one name."""
-        lanes: list[tuple[int, int]] = []  # track, free at
-        for begin, end, text, fields, flows in sorted(slices, key=lambda one: (one[0], one[1])):
-            at = next((number for number, lane in enumerate(lanes) if lane[1] <= begin), None)
-            if at is None:
-                at = len(lanes)
+        lanes: list[tuple[int, int]] = []  # track, free from
+        for begin, end, text, fields, flows in sorted(slices, key=lambda piece: (piece[0], piece[1])):
+            lane_number = next((number for number, lane in enumerate(lanes) if lane[1] <= begin), None)
+            if lane_number is None:
+                lane_number = len(lanes)
                 lanes.append((self.track(name, parent), 0))
-            track = lanes[at][0]
-            lanes[at] = track, end
+            track = lanes[lane_number][0]
+            lanes[lane_number] = track, end
             notes = b"".join(_bytes(_ANNOTATION, _annotation(key, value)) for key, value in fields.items())
             ids = b"".join(_fixed64(_FLOWS, struct.pack("<Q", flow)) for flow in flows)
             self.event(begin, notes + _number(_TYPE, _BEGIN) + _number(_TRACK, track) + _bytes(_EVENT_NAME, text) + ids)
@@ -114,26 +114,39 @@ def perfetto_bytes(profile: Profile) -> bytes:
             writer.slices(name, process, _instructions(profile, engine.instructions))
             writer.slices(f"{name} waits", process, _waits(profile, engine))
         moved = collections.defaultdict(list)
-        for one in profile.transfers:
-            if one.place.chip == chip:
-                moved[one.place.part].append(one)
+        for transfer in profile.transfers:
+            if transfer.place.chip == chip:
+                moved[transfer.place.part].append(transfer)
         for part in sorted(moved, key=_natural):
             writer.slices(part, process, _transfers(profile, moved[part]))
         writer.slices(
             "collectives",
             process,
             (
-                (_at(profile, one.begin), _at(profile, one.end), f"top_sp{one.place.index}", {}, [one.operation] if one.operation else [])
-                for one in profile.services
-                if one.place.chip == chip
+                (
+                    _ns(profile, service.begin),
+                    _ns(profile, service.end),
+                    f"top_sp{service.place.index}",
+                    {},
+                    [service.operation] if service.operation else [],
+                )
+                for service in profile.services
+                if service.place.chip == chip
             ),
         )
         for name, spans in (
             (
                 "HBM bandwidth",
-                [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and one.place.chip == chip],
+                [
+                    (access.begin, access.end, access.bytes)
+                    for access in profile.accesses
+                    if access.place.kind is Kind.MEMORY and access.place.chip == chip
+                ],
             ),
-            ("DMA bandwidth", [(one.begin, one.end, one.bytes) for one in profile.transfers if one.place.chip == chip]),
+            (
+                "DMA bandwidth",
+                [(transfer.begin, transfer.end, transfer.bytes) for transfer in profile.transfers if transfer.place.chip == chip],
+            ),
         ):
             width = profile.duration / SAMPLES
             parts = intervals.sampled(spans, profile.first, profile.last, SAMPLES)
@@ -146,26 +159,26 @@ def _natural(part: str) -> tuple[str, int]:
     return name, int(number)
 
 
-def _at(profile: Profile, time: int) -> int:
+def _ns(profile: Profile, time: int) -> int:
     return max(0, time - profile.first) // 1000
 
 
 def _instructions(profile: Profile, instructions: Iterable[Instruction]) -> Iterator[Slice]:
-    for one in instructions:
-        source = os.path.basename(one.source)
+    for instruction in instructions:
+        source = os.path.basename(instruction.source)
         fields: dict[str, int | str] = {
-            "source": one.source,
-            "operands": one.operands,
-            "pc": one.pc,
-            "cycles": one.cycles,
-            "flops": one.flops,
+            "source": instruction.source,
+            "operands": instruction.operands,
+            "pc": instruction.pc,
+            "cycles": instruction.cycles,
+            "flops": instruction.flops,
         }
         yield (
-            _at(profile, one.begin),
-            _at(profile, one.end),
-            f"{one.opcode} {source}".strip(),
+            _ns(profile, instruction.begin),
+            _ns(profile, instruction.end),
+            f"{instruction.opcode} {source}".strip(),
             fields,
-            [one.operation] if one.operation else [],
+            [instruction.operation] if instruction.operation else [],
         )
 
 
@@ -176,8 +189,8 @@ def _waits(profile: Profile, engine: Engine) -> Iterator[Slice]:
         if poster is not None:
             fields["posted by"] = f"{poster.engine.place.module} {poster.opcode} {poster.source}"
         yield (
-            _at(profile, wait.begin),
-            _at(profile, wait.end),
+            _ns(profile, wait.begin),
+            _ns(profile, wait.end),
             f"{wait.cause.value}: {wait.reason}",
             fields,
             [wait.poster] if poster is not None else [],
@@ -189,31 +202,31 @@ def _transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
     if len(profile.transfers) > MAX_TRANSFERS:
         yield from _merged_transfers(profile, transfers)
         return
-    for one in transfers:
+    for transfer in transfers:
         yield (
-            _at(profile, one.begin),
-            _at(profile, one.end),
-            _transfer_name(profile, one),
-            {"bytes": one.bytes, "from": f"{one.source:#x}", "to": f"{one.destination:#x}"},
-            [one.operation] if one.operation else [],
+            _ns(profile, transfer.begin),
+            _ns(profile, transfer.end),
+            _transfer_name(profile, transfer),
+            {"bytes": transfer.bytes, "from": f"{transfer.source:#x}", "to": f"{transfer.destination:#x}"},
+            [transfer.operation] if transfer.operation else [],
         )
 
 
 def _merged_transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
     groups: dict[tuple[int, int, str], list[Transfer]] = {}
-    for one in transfers:
-        groups.setdefault((one.operation, one.queue, one.kind), []).append(one)
+    for transfer in transfers:
+        groups.setdefault((transfer.operation, transfer.queue, transfer.kind), []).append(transfer)
     for (operation, _, _), some in groups.items():
         yield (
-            _at(profile, min(one.begin for one in some)),
-            _at(profile, max(one.end for one in some)),
+            _ns(profile, min(transfer.begin for transfer in some)),
+            _ns(profile, max(transfer.end for transfer in some)),
             _transfer_name(profile, some[0]),
-            {"packets": len(some), "bytes": sum(one.bytes for one in some)},
+            {"packets": len(some), "bytes": sum(transfer.bytes for transfer in some)},
             [operation] if operation else [],
         )
 
 
-def _transfer_name(profile: Profile, one: Transfer) -> str:
-    poster = profile.posters.get(one.operation)
+def _transfer_name(profile: Profile, transfer: Transfer) -> str:
+    poster = profile.posters.get(transfer.operation)
     source = f" {os.path.basename(poster.source)}" if poster is not None else ""
-    return f"{one.kind} q{one.queue}{source}"
+    return f"{transfer.kind} q{transfer.queue}{source}"

@@ -129,7 +129,7 @@ class SemaphoreChange:
     time: int
     index: int
     value: int
-    by: str  # "engine", "dma", "host", "firmware"
+    initiator: str  # "engine", "dma", "host", "firmware"
     operation: int
     is_event: bool
 
@@ -195,4 +195,4 @@ class Profile:
     @functools.cached_property
     def core_numbers(self) -> dict[tuple[str, int], int]:
         """Of the cores of a chip that ran: 0, 1, ..."""
-        return {core: sum(other[0] == core[0] for other in self.cores[:at]) for at, core in enumerate(self.cores)}
+        return {core: sum(other[0] == core[0] for other in self.cores[:number]) for number, core in enumerate(self.cores)}

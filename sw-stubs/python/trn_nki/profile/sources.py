@@ -29,7 +29,12 @@ class Source:
         """Lines with a cost and the lines around them; None in place of omitted lines."""
         near = CONTEXT if self.has_text else 0
         chosen = sorted(
-            {at for line in self.costs for at in range(line - near, line + near + 1) if at in self.costs or 1 <= at <= len(self.text)}
+            {
+                number
+                for line in self.costs
+                for number in range(line - near, line + near + 1)
+                if number in self.costs or 1 <= number <= len(self.text)
+            }
         )
         before = 0
         for number in chosen[:MAX_SHOWN]:

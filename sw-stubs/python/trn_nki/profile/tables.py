@@ -36,15 +36,17 @@ def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row
         "DmaPacket": lambda: _packets(profile),
         "DmaPacketAggregated": lambda: _aggregated(profile),
         "DmaQueuesInfo": lambda: _queues(profile),
-        "DmaUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.transfers]),
-        "HbmUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY]),
+        "DmaUsage": lambda: _usage(profile, [(transfer.begin, transfer.end, transfer.bytes) for transfer in profile.transfers]),
+        "HbmUsage": lambda: _usage(
+            profile, [(access.begin, access.end, access.bytes) for access in profile.accesses if access.place.kind is Kind.MEMORY]
+        ),
         "SemaphoreUpdate": lambda: _semaphores(profile),
         "CcInstruction": lambda: _collectives(profile),
         "Error": lambda: _errors(profile),
         "Flow": lambda: _flows(profile),
         "TrnEngine": lambda: [_engine(profile, account) for account in accounts],
         "TrnWait": lambda: _waits(profile),
-        "TrnSourceLine": lambda: [_line(one) for one in analysis.lines_of(profile)],
+        "TrnSourceLine": lambda: [_line(line) for line in analysis.lines_of(profile)],
         "TrnMatmulType": lambda: _matmul_types(profile),
     }
     tables = profile.kept.setdefault("tables", {})
@@ -80,7 +82,7 @@ def _span(profile: Profile, begin: int, end: int) -> Row:
     return {"start_ts": _ns(profile, begin), "end_ts": _ns(profile, end), "duration_ns": (end - begin) // 1000}
 
 
-def _where(profile: Profile, engine: Engine) -> Row:
+def _core_of(profile: Profile, engine: Engine) -> Row:
     return {"pcore_idx": profile.core_numbers[engine.core], "trn_chip": engine.place.chip, "trn_core": engine.place.index}
 
 
@@ -128,14 +130,14 @@ def _metadata(profile: Profile) -> Row:
 def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
     duration, roof = profile.duration, analysis.roofline_of(profile)
     seconds = duration / analysis.PS
-    tensor = [one for engine in profile.engines if engine.name == "tensor" for one in engine.instructions]
-    turned = [one for one in tensor if analysis.is_transpose(one)]
-    flops, moved = sum(one.flops for one in tensor), sum(one.flops for one in turned)
-    adjusted, adjusted_moved = sum(one.bf16_flops for one in tensor), sum(one.bf16_flops for one in turned)
+    tensor = [instruction for engine in profile.engines if engine.name == "tensor" for instruction in engine.instructions]
+    turned = [instruction for instruction in tensor if analysis.is_transpose(instruction)]
+    flops, moved = sum(instruction.flops for instruction in tensor), sum(instruction.flops for instruction in turned)
+    adjusted, adjusted_moved = sum(instruction.bf16_flops for instruction in tensor), sum(instruction.bf16_flops for instruction in turned)
     reads, writes = analysis.hbm_bytes(profile, False), analysis.hbm_bytes(profile, True)
     peak, bandwidth = roof.peak_flops, roof.peak_bandwidth
-    to_core = [one for one in profile.accesses if one.place.kind is Kind.CORE]
-    dma = intervals.clipped(intervals.union((one.begin, one.end) for one in profile.transfers), profile.first, profile.last)
+    to_core = [access for access in profile.accesses if access.place.kind is Kind.CORE]
+    dma = intervals.clipped(intervals.union((transfer.begin, transfer.end) for transfer in profile.transfers), profile.first, profile.last)
     row: Row = {
         "trn_verdict": verdict_of(profile),
         "total_time": seconds,
@@ -150,37 +152,41 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
         "mbu_estimated_percent": _percent(reads + writes, bandwidth * seconds),
         "hbm_read_bytes": reads,
         "hbm_write_bytes": writes,
-        "sbuf_read_bytes": sum(a.bytes_read - a.psum_bytes_read for a in accounts) + sum(one.bytes for one in to_core if not one.writes),
-        "sbuf_write_bytes": sum(a.bytes_written - a.psum_bytes_written for a in accounts) + sum(one.bytes for one in to_core if one.writes),
+        "sbuf_read_bytes": sum(a.bytes_read - a.psum_bytes_read for a in accounts)
+        + sum(access.bytes for access in to_core if not access.writes),
+        "sbuf_write_bytes": sum(a.bytes_written - a.psum_bytes_written for a in accounts)
+        + sum(access.bytes for access in to_core if access.writes),
         "psum_read_bytes": sum(a.psum_bytes_read for a in accounts),
         "psum_write_bytes": sum(a.psum_bytes_written for a in accounts),
         "dma_active_time": intervals.length(dma) / analysis.PS,
         "dma_active_time_percent": _percent(intervals.length(dma), duration),
-        "dma_packet_time": sum(one.end - one.begin for one in profile.transfers) / analysis.PS,
-        "dma_transfer_total_bytes": sum(one.bytes for one in profile.transfers),
-        "dma_transfer_count": len({one.operation for one in profile.transfers}),
+        "dma_packet_time": sum(transfer.end - transfer.begin for transfer in profile.transfers) / analysis.PS,
+        "dma_transfer_total_bytes": sum(transfer.bytes for transfer in profile.transfers),
+        "dma_transfer_count": len({transfer.operation for transfer in profile.transfers}),
         "trn_dma_packet_count": len(profile.transfers),
-        "matmul_instruction_count": sum(one.opcode == "multiply" for one in tensor),
+        "matmul_instruction_count": sum(instruction.opcode == "multiply" for instruction in tensor),
         "activate_instruction_count": sum(
-            one.opcode in ("activate", "activate2") for engine in profile.engines for one in engine.instructions
+            instruction.opcode in ("activate", "activate2") for engine in profile.engines for instruction in engine.instructions
         ),
     }
-    types = {operation: analysis.queue_type(profile, operation) for operation in {one.operation for one in profile.transfers}}
+    types = {operation: analysis.queue_type(profile, operation) for operation in {transfer.operation for transfer in profile.transfers}}
     for prefix, kind in (
         ("static_dma", "data"),
         ("hardware_dynamic_dma", "hardware_dynamic"),
         ("software_dynamic_dma", "software_dynamic"),
     ):
-        some = [one for one in profile.transfers if types[one.operation] == kind]
-        row[f"{prefix}_packet_count"], row[f"{prefix}_size"] = len(some), sum(one.bytes for one in some)
+        some = [transfer for transfer in profile.transfers if types[transfer.operation] == kind]
+        row[f"{prefix}_packet_count"], row[f"{prefix}_size"] = len(some), sum(transfer.bytes for transfer in some)
     for name in ("tensor", "vector", "scalar", "gpsimd", "sync"):
         mine = [a for a in accounts if a.engine.name == name]
         active = sum(a.busy + a.control for a in mine)
         row[f"{name}_engine_instruction_count"] = sum(a.retired for a in mine)
-        row[f"{name}_engine_instruction_time"] = sum(one.end - one.begin for a in mine for one in a.engine.instructions) / analysis.PS
+        row[f"{name}_engine_instruction_time"] = (
+            sum(instruction.end - instruction.begin for a in mine for instruction in a.engine.instructions) / analysis.PS
+        )
         row[f"{name}_engine_active_time"] = active / analysis.PS
         row[f"{name}_engine_active_time_percent"] = _percent(active, duration * len(mine))
-    services = intervals.union((one.begin, one.end) for one in profile.services)
+    services = intervals.union((service.begin, service.end) for service in profile.services)
     row["cc_cores_instruction_count"] = len(profile.services)
     row["cc_cores_instruction_active_time"] = intervals.length(intervals.clipped(services, profile.first, profile.last)) / analysis.PS
     return row
@@ -212,49 +218,49 @@ def _instructions(profile: Profile) -> list[Row]:
             span[0], span[1] = min(span[0], transfer.begin), max(span[1], transfer.end)
     rows = []
     for engine in profile.engines:
-        where = _where(profile, engine)
+        core = _core_of(profile, engine)
         lost = analysis.lost_by_instruction(engine)
-        for one in engine.instructions:
-            waited = sum(w.end - w.begin for w in one.waits if w.cause in (Cause.SEMAPHORE, Cause.DMA))
-            row = _span(profile, one.begin, one.end) | {
+        for instruction in engine.instructions:
+            waited = sum(w.end - w.begin for w in instruction.waits if w.cause in (Cause.SEMAPHORE, Cause.DMA))
+            row = _span(profile, instruction.begin, instruction.end) | {
                 "engine": engine.name,
-                **where,
-                "opcode": one.opcode.upper(),
-                "operands": one.operands,
-                "id": one.id,
-                "pc": one.pc,
+                **core,
+                "opcode": instruction.opcode.upper(),
+                "operands": instruction.operands,
+                "id": instruction.id,
+                "pc": instruction.pc,
                 "bir_id": None,
                 "evt_wait_time_ns": waited // 1000,
-                "nki_source_location": [one.source] if one.source else [],
-                "trn_complete_ts": _ns(profile, one.complete),
-                "trn_cycles": one.cycles,
-                "trn_lost_ns": {cause.value: time // 1000 for cause, time in lost.get(one.id, {}).items()},
+                "nki_source_location": [instruction.source] if instruction.source else [],
+                "trn_complete_ts": _ns(profile, instruction.complete),
+                "trn_cycles": instruction.cycles,
+                "trn_lost_ns": {cause.value: time // 1000 for cause, time in lost.get(instruction.id, {}).items()},
             }
-            if one.computes or one.bytes_read or one.bytes_written:
+            if instruction.computes or instruction.bytes_read or instruction.bytes_written:
                 row |= {
-                    "sbuf_read_bytes": one.bytes_read - one.psum_bytes_read,
-                    "sbuf_write_bytes": one.bytes_written - one.psum_bytes_written,
-                    "psum_read_bytes": one.psum_bytes_read,
-                    "psum_write_bytes": one.psum_bytes_written,
-                    "performance_mode": one.mode if one.mode in ("2x", "4x") and engine.name != "tensor" else None,
-                    "trn_flops": one.flops,
+                    "sbuf_read_bytes": instruction.bytes_read - instruction.psum_bytes_read,
+                    "sbuf_write_bytes": instruction.bytes_written - instruction.psum_bytes_written,
+                    "psum_read_bytes": instruction.psum_bytes_read,
+                    "psum_write_bytes": instruction.psum_bytes_written,
+                    "performance_mode": instruction.mode if instruction.mode in ("2x", "4x") and engine.name != "tensor" else None,
+                    "trn_flops": instruction.flops,
                 }
                 if engine.name == "tensor":
-                    row |= {"raw_flops": one.flops, "adjusted_flops": one.bf16_flops}
-                    if analysis.is_transpose(one):
+                    row |= {"raw_flops": instruction.flops, "adjusted_flops": instruction.bf16_flops}
+                    if analysis.is_transpose(instruction):
                         row |= {
                             "tensor_instruction_type": "TRANSPOSE",
-                            "flops_transpose": one.flops,
-                            "adjusted_flops_transpose": one.bf16_flops,
+                            "flops_transpose": instruction.flops,
+                            "adjusted_flops_transpose": instruction.bf16_flops,
                         }
-            if one.operation in hbm:
-                row["hbm_read_bytes"], row["hbm_write_bytes"] = hbm[one.operation]
-            if one.operation in moved:
-                begin, end = moved[one.operation]
+            if instruction.operation in hbm:
+                row["hbm_read_bytes"], row["hbm_write_bytes"] = hbm[instruction.operation]
+            if instruction.operation in moved:
+                begin, end = moved[instruction.operation]
                 row |= {
                     "dma_trigger_start_ts": _ns(profile, begin),
                     "dma_trigger_end_ts": _ns(profile, end),
-                    "dma_wait_time_ns": max(0, begin - one.end) // 1000,
+                    "dma_wait_time_ns": max(0, begin - instruction.end) // 1000,
                 }
             rows.append(row)
     return rows
@@ -262,26 +268,26 @@ def _instructions(profile: Profile) -> list[Row]:
 
 def _active_times(profile: Profile) -> list[Row]:
     return [
-        _span(profile, begin, end) | {"engine": engine.name, **_where(profile, engine)}
+        _span(profile, begin, end) | {"engine": engine.name, **_core_of(profile, engine)}
         for engine in profile.engines
-        for begin, end in intervals.union((one.begin, one.end) for one in engine.instructions)
+        for begin, end in intervals.union((instruction.begin, instruction.end) for instruction in engine.instructions)
     ]
 
 
 def _opcodes(profile: Profile) -> list[Row]:
     groups: dict[tuple[str, str], list[Any]] = collections.defaultdict(list)
     for engine in profile.engines:
-        for one in engine.instructions:
-            groups[engine.name, one.opcode.upper()].append(one)
+        for instruction in engine.instructions:
+            groups[engine.name, instruction.opcode.upper()].append(instruction)
     rows = []
     for (engine_name, opcode), some in sorted(groups.items()):
-        active = intervals.length(intervals.union((one.begin, one.end) for one in some))
+        active = intervals.length(intervals.union((transfer.begin, transfer.end) for transfer in some))
         rows.append(
             {
                 "engine": engine_name,
                 "opcode": opcode,
-                "instruction_count": sum(one.count for one in some),
-                "instruction_time_ns": sum(one.end - one.begin for one in some) // 1000,
+                "instruction_count": sum(transfer.count for transfer in some),
+                "instruction_time_ns": sum(transfer.end - transfer.begin for transfer in some) // 1000,
                 "active_time_ns": active // 1000,
                 "active_time_percent": _percent(active, profile.duration),
             }
@@ -292,7 +298,7 @@ def _opcodes(profile: Profile) -> list[Row]:
 def _engine(profile: Profile, a: analysis.Account) -> Row:
     return {
         "engine": a.engine.name,
-        **_where(profile, a.engine),
+        **_core_of(profile, a.engine),
         "clock_hz": a.engine.clock_hz,
         "busy_ps": a.busy,
         **{f"lost_{cause.value}_ps": time for cause, time in a.lost.items()},
@@ -320,15 +326,15 @@ def _engine(profile: Profile, a: analysis.Account) -> Row:
 def _waits(profile: Profile) -> list[Row]:
     rows = []
     for engine in profile.engines:
-        where = _where(profile, engine)
-        followed = [(wait, one.id) for one in engine.instructions for wait in one.waits]
+        core = _core_of(profile, engine)
+        followed = [(wait, instruction.id) for instruction in engine.instructions for wait in instruction.waits]
         for wait, number in followed + [(wait, None) for wait in engine.unmet]:
             poster = profile.posters.get(wait.poster)
             rows.append(
                 _span(profile, wait.begin, wait.end)
                 | {
                     "engine": engine.name,
-                    **where,
+                    **core,
                     "cause": wait.cause.value,
                     "reason": wait.reason,
                     "cycles": wait.cycles,
@@ -339,17 +345,17 @@ def _waits(profile: Profile) -> list[Row]:
     return rows
 
 
-def _line(one: analysis.Line) -> Row:
+def _line(line: analysis.Line) -> Row:
     return {
-        "nki_source_location": one.source,
-        "instruction_count": one.instructions,
-        "busy_ns": {name: time // 1000 for name, time in one.busy.items()},
-        "lost_ns": {cause.value: time // 1000 for cause, time in one.lost.items()},
-        "flops": one.flops,
-        "hbm_bytes": one.hbm_bytes,
-        "dma_packet_count": one.transfers,
-        "dma_bytes": one.transfer_bytes,
-        "dma_active_ns": one.transfer_time // 1000,
+        "nki_source_location": line.source,
+        "instruction_count": line.instructions,
+        "busy_ns": {name: time // 1000 for name, time in line.busy.items()},
+        "lost_ns": {cause.value: time // 1000 for cause, time in line.lost.items()},
+        "flops": line.flops,
+        "hbm_bytes": line.hbm_bytes,
+        "dma_packet_count": line.transfers,
+        "dma_bytes": line.transfer_bytes,
+        "dma_active_ns": line.transfer_time // 1000,
     }
 
 
@@ -381,28 +387,28 @@ def _packets(profile: Profile) -> list[Row]:
     numbers: dict[tuple[int, int], int] = {}
     order: collections.Counter[tuple[int, int]] = collections.Counter()
     rows = []
-    for number, one in enumerate(profile.transfers[:MAX_PACKETS], 1):
-        key = one.operation, one.queue
+    for number, transfer in enumerate(profile.transfers[:MAX_PACKETS], 1):
+        key = transfer.operation, transfer.queue
         rows.append(
-            _span(profile, one.begin, one.end)
+            _span(profile, transfer.begin, transfer.end)
             | {
                 "id": number,
                 "packet_idx": order[key],
                 "packet_aggregation_id": numbers.setdefault(key, len(numbers) + 1),
-                "engine_idx": _dma_index(one),
-                "read_bytes": one.bytes,
-                "write_bytes": one.bytes,
-                "transfer_bytes": one.bytes,
-                "throughput": one.bytes * analysis.PS / (one.end - one.begin) if one.end > one.begin else None,
-                "queue_type": analysis.queue_type(profile, one.operation),
-                "queue_name": f"q{one.queue}",
-                "queue_idx": one.queue,
+                "engine_idx": _dma_index(transfer),
+                "read_bytes": transfer.bytes,
+                "write_bytes": transfer.bytes,
+                "transfer_bytes": transfer.bytes,
+                "throughput": transfer.bytes * analysis.PS / (transfer.end - transfer.begin) if transfer.end > transfer.begin else None,
+                "queue_type": analysis.queue_type(profile, transfer.operation),
+                "queue_name": f"q{transfer.queue}",
+                "queue_idx": transfer.queue,
                 "crc": None,
-                "trn_chip": one.place.chip,
-                "trn_source": f"{one.source:#x}",
-                "trn_destination": f"{one.destination:#x}",
-                "trn_op": one.kind,
-                "trn_completed": one.completed,
+                "trn_chip": transfer.place.chip,
+                "trn_source": f"{transfer.source:#x}",
+                "trn_destination": f"{transfer.destination:#x}",
+                "trn_op": transfer.kind,
+                "trn_completed": transfer.completed,
             }
         )
         order[key] += 1
@@ -411,13 +417,13 @@ def _packets(profile: Profile) -> list[Row]:
 
 def _aggregated(profile: Profile) -> list[Row]:
     groups: dict[tuple[int, int], list[Transfer]] = {}
-    for one in profile.transfers:
-        groups.setdefault((one.operation, one.queue), []).append(one)
+    for transfer in profile.transfers:
+        groups.setdefault((transfer.operation, transfer.queue), []).append(transfer)
     rows = []
     for number, ((operation, queue), some) in enumerate(groups.items(), 1):
         poster = profile.posters.get(operation)
-        begin, end = min(one.begin for one in some), max(one.end for one in some)
-        size = sum(one.bytes for one in some)
+        begin, end = min(transfer.begin for transfer in some), max(transfer.end for transfer in some)
+        size = sum(transfer.bytes for transfer in some)
         row = _span(profile, begin, end) | {
             "id": number,
             "block_id": operation,
@@ -458,11 +464,11 @@ def _aggregated(profile: Profile) -> list[Row]:
 
 def _queues(profile: Profile) -> list[Row]:
     groups: dict[tuple[str, int, int], list[Transfer]] = collections.defaultdict(list)
-    for one in profile.transfers:
-        groups[one.place.chip, _dma_index(one), one.queue].append(one)
+    for transfer in profile.transfers:
+        groups[transfer.place.chip, _dma_index(transfer), transfer.queue].append(transfer)
     rows = []
     for (chip, engine, queue), some in sorted(groups.items()):
-        active = intervals.length(intervals.union((one.begin, one.end) for one in some))
+        active = intervals.length(intervals.union((transfer.begin, transfer.end) for transfer in some))
         rows.append(
             {
                 "name": f"q{queue}",
@@ -474,7 +480,7 @@ def _queues(profile: Profile) -> list[Row]:
                 "dram_channel": None,
                 "trn_chip": chip,
                 "trn_packet_count": len(some),
-                "trn_bytes": sum(one.bytes for one in some),
+                "trn_bytes": sum(transfer.bytes for transfer in some),
                 "trn_active_ns": active // 1000,
                 "trn_active_percent": _percent(active, profile.duration),
             }
@@ -502,20 +508,20 @@ def _usage(profile: Profile, spans: list[tuple[int, int, int]]) -> list[Row]:
 
 def _semaphores(profile: Profile) -> list[Row]:
     rows = []
-    for one in profile.semaphores:
-        poster = profile.posters.get(one.operation)
-        source = {"engine": poster.engine.name if poster else None, "dma": "AXI"}.get(one.by, one.by)
-        core = one.place.chip, one.place.index
+    for change in profile.semaphores:
+        poster = profile.posters.get(change.operation)
+        source = {"engine": poster.engine.name if poster else None, "dma": "AXI"}.get(change.initiator, change.initiator)
+        core = change.place.chip, change.place.index
         rows.append(
             {
-                "timestamp": _ns(profile, one.time),
-                "id": f"{'E' if one.is_event else 'S'}[{one.index}]",
-                "value": one.value,
+                "timestamp": _ns(profile, change.time),
+                "id": f"{'E' if change.is_event else 'S'}[{change.index}]",
+                "value": change.value,
                 "update_source": source,
                 "double_set_or_clear": None,
                 "pcore_idx": profile.core_numbers.get(core),
-                "trn_chip": one.place.chip,
-                "trn_core": one.place.index,
+                "trn_chip": change.place.chip,
+                "trn_core": change.place.index,
                 "trn_poster_id": poster.id if poster else None,
             }
         )
@@ -524,13 +530,13 @@ def _semaphores(profile: Profile) -> list[Row]:
 
 def _collectives(profile: Profile) -> list[Row]:
     rows = []
-    for one in profile.services:
-        poster = profile.posters.get(one.operation)
-        row = _span(profile, one.begin, one.end) | {
-            "core_idx": one.place.index,
+    for service in profile.services:
+        poster = profile.posters.get(service.operation)
+        row = _span(profile, service.begin, service.end) | {
+            "core_idx": service.place.index,
             "description": "SERVES",
-            "trn_chip": one.place.chip,
-            "trn_operation": one.operation,
+            "trn_chip": service.place.chip,
+            "trn_operation": service.operation,
         }
         if poster is not None:
             row |= {"trigger_engine": poster.engine.name, "trigger_start_ts": _ns(profile, poster.begin)}
@@ -541,34 +547,34 @@ def _collectives(profile: Profile) -> list[Row]:
 def _errors(profile: Profile) -> list[Row]:
     return [
         {
-            "description": one.error,
+            "description": failure.error,
             "error_type_id": None,
-            "metadata": f"pc {one.pc}, detail {one.detail:#x}",
-            "metadata_hex": f"{one.detail:x}",
-            "timestamp": _ns(profile, one.time),
+            "metadata": f"pc {failure.pc}, detail {failure.detail:#x}",
+            "metadata_hex": f"{failure.detail:x}",
+            "timestamp": _ns(profile, failure.time),
             "type": "Errors",
-            "trn_engine": one.engine.name,
-            **_where(profile, one.engine),
+            "trn_engine": failure.engine.name,
+            **_core_of(profile, failure.engine),
         }
-        for one in profile.failures
+        for failure in profile.failures
     ]
 
 
 def _flows(profile: Profile) -> list[Row]:
     rows = []
     for engine in profile.engines:
-        for one in engine.instructions:
-            for wait in one.waits:
+        for instruction in engine.instructions:
+            for wait in instruction.waits:
                 poster = profile.posters.get(wait.poster)
                 if poster is not None:
                     rows.append(
                         {
                             "in_id": poster.id,
-                            "out_id": one.id,
+                            "out_id": instruction.id,
                             "in_table": "instruction",
                             "out_table": "instruction",
                             "dependency_type": f"trn_{wait.cause.value}",
-                            "gap_time": max(0, one.begin - poster.end) // 1000,
+                            "gap_time": max(0, instruction.begin - poster.end) // 1000,
                         }
                     )
     seen: set[tuple[int, int]] = set()

@@ -31,33 +31,33 @@ def verdict_of(profile: Profile) -> str:
     share = f"{100 * time / whole:.0f} % of its critical path"
     if kind == COPIES:
         return _copies(profile, path, share)
-    where = _where(path, kind)
+    place = _place(path, kind)
     if kind == SIGNALS:
         return (
-            f"Waits between engines bound this execution: {share}{where}; try larger tiles, so that each wait is followed by more "
+            f"Waits between engines bound this execution: {share}{place}; try larger tiles, so that each wait is followed by more "
             "work, or work that does not depend on it."
         )
     if kind == LATENCY:
         return (
-            f"The latency of dependent instructions bounds this execution: {share}{where}; try larger tiles, or independent "
+            f"The latency of dependent instructions bounds this execution: {share}{place}; try larger tiles, or independent "
             "instructions between dependent ones."
         )
     if kind == REST:
         return (
-            f"Starting instructions bounds this execution: {share} is neither computation nor copies{where}; try fewer and "
+            f"Starting instructions bounds this execution: {share} is neither computation nor copies{place}; try fewer and "
             "larger instructions."
         )
-    return f"The {kind.capitalize()} engine bounds this execution: {share} is its computation{where}; try {_WORK[kind]}."
+    return f"The {kind.capitalize()} engine bounds this execution: {share} is its computation{place}; try {_WORK[kind]}."
 
 
 @kept
 def mean_packet(profile: Profile) -> float:
     """Bytes of the DMA packets that are no semaphore posts; 0 without any."""
-    sizes = [one.bytes for one in profile.transfers if one.bytes > SIGNAL_BYTES]
+    sizes = [transfer.bytes for transfer in profile.transfers if transfer.bytes > SIGNAL_BYTES]
     return sum(sizes) / len(sizes) if sizes else 0.0
 
 
-def _where(path: Path, kind: str) -> str:
+def _place(path: Path, kind: str) -> str:
     """The line with the largest part."""
     source, time = max(path.lines[kind].items(), key=lambda part: part[1])
     if not source:
@@ -66,17 +66,17 @@ def _where(path: Path, kind: str) -> str:
 
 
 def _copies(profile: Profile, path: Path, share: str) -> str:
-    where = _where(path, COPIES)
+    place = _place(path, COPIES)
     size = mean_packet(profile)
     roof = analysis.roofline_of(profile)
     used = 100 * roof.hbm_bytes / (roof.peak_bandwidth * roof.seconds) if roof.peak_bandwidth else 0.0
     if used >= BUSY_HBM_PERCENT:
         return (
-            f"HBM bandwidth bounds this execution: {share} are copies{where}, and HBM is used to {used:.0f} %; try to load each "
+            f"HBM bandwidth bounds this execution: {share} are copies{place}, and HBM is used to {used:.0f} %; try to load each "
             "element once, into blocks that stay in SBUF."
         )
     advice = f"rows of {LARGE_ROW} bytes and more" if size < LARGE_ROW else "to start copies earlier, into tiles that are not in use,"
     return (
-        f"Copies bound this execution: {share}{where}; their packets have {size:.0f} bytes on average and HBM is used to "
+        f"Copies bound this execution: {share}{place}; their packets have {size:.0f} bytes on average and HBM is used to "
         f"{used:.0f} %; try {advice} or to load each element once."
     )

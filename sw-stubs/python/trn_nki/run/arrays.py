@@ -24,7 +24,7 @@ def read(text: str) -> host_arrays.HostArray:
         raise ValueError(f"{path} is no NumPy file of one array (.npy)")
     if not type_name:
         try:
-            return host_arrays.of(raw)
+            return host_arrays.as_host_array(raw)
         except KernelError as error:
             raise ValueError(f"{path}: {error.message}") from None
     dtype = type_named(type_name)

@@ -102,7 +102,7 @@ def array_of(value: Any, text: str) -> host_arrays.HostArray:
     """An array that a user's function returned. Raises ValueError."""
     if not host_arrays.is_array(value):
         raise ValueError(f"{text} returned {type(value).__name__}, expected an array")
-    return host_arrays.of(value)
+    return host_arrays.as_host_array(value)
 
 
 def numbers(array: host_arrays.HostArray) -> Any:

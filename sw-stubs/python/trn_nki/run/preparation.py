@@ -21,14 +21,14 @@ from typing import Any, Iterator
 import numpy
 
 from trn_nki import simulate
-from trn_nki.compile import compile_recording
+from trn_nki.compile import Compiled, compile_recording
 from trn_nki.diagnostics.errors import KernelError, KernelWarning, closest
 from trn_nki.run import made_arrays
 from trn_nki.run.boards import generation_of
 from trn_nki.run.execution import RunError, assemble
 from trn_nki.run.functions import function_of
 from trn_nki.run.input_files import InputFiles
-from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.trace import Recording, host_arrays, record_kernel
 from trn_nki.values import data_types
 
 LAST_NUMBER = data_types.uint32.code  # last type that trnvp handles as numbers
@@ -45,7 +45,7 @@ def prepare(folder: str | os.PathLike[str]) -> None:
     read = InputFiles(folder)
     function_of(request["kernel"], request["folder"])
     seeds = request["seeds"]
-    programs: dict[Any, Any] = {}
+    programs: dict[str, _Program] = {}
     if len(seeds) == 1:
         answer = [_prepared(request, seeds[0], target, programs, read)]
     else:
@@ -97,14 +97,15 @@ def _instances(
     used: dict[str, tuple[int, _Program]] = {}  # with the first chip that runs it
     answer = []
     for chip, core in request["instances"]:
-        known = step.instance(chip, core)
-        key = step.program_key(known)
+        instance = step.instance(chip, core)
+        key = step.program_key(instance)
         if key not in programs:
-            programs[key] = _compiled(step, known, target / f"{seed}.{len(used)}.set", written)
+            programs[key] = _compiled(step, instance, target / f"{seed}.{len(used)}.set", written)
             programs[key].files = read.files()
         program = used.setdefault(key, (chip, programs[key]))[1]
         step.check_names(program.results)
-        answer.append({"set": program.set.name, "in": _inputs(known, program, written), "check": _expected(step, known, program, written)})
+        inputs, checks = _inputs(instance, program, written), _expected(step, instance, program, written)
+        answer.append({"set": program.set.name, "in": inputs, "check": checks})
     files = {file for _, program in used.values() for file in program.files}
     warned = dict.fromkeys(line for _, program in used.values() for line in program.warnings)
     return {
@@ -146,9 +147,9 @@ class _Program:
     files: list[str] = dataclasses.field(default_factory=list)  # read until it was compiled
 
 
-def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, written: "_Files") -> _Program:
+def _compiled(step: "_Step", instance: "_Instance", target: pathlib.Path, written: "_Files") -> _Program:
     with warnings.catch_warnings(record=True) as found:
-        recording = step.record(known)
+        recording = step.record(instance)
         compiled = compile_recording(recording)
     if compiled.collectives and compiled.ranks != len(step.instances):
         ranks = compiled.ranks
@@ -158,10 +159,10 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
         )
     assemble(compiled, target)
     names = {storage: array.name for storage, array in compiled.arrays}
-    arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs if tensor.storage in names and name in known["arrays"]]
+    arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs if tensor.storage in names and name in instance.arrays]
     given = {array for _, array in arguments}
     constants = [
-        (name, written.of(storage.data))
+        (name, written.name_of(storage.data))
         for storage, name in names.items()
         if name not in given and storage.role == "constant" and storage.data is not None
     ]
@@ -170,11 +171,11 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
         compiled.collectives,
         arguments,
         constants,
-        _results(recording, names),
+        _results(compiled),
         [
-            f"{step.name_of(warned.filename)}:{warned.lineno}: KernelWarning: {warned.message}"
-            for warned in found
-            if warned.category is KernelWarning
+            f"{step.name_of(warning.filename)}:{warning.lineno}: KernelWarning: {warning.message}"
+            for warning in found
+            if warning.category is KernelWarning
         ],
     )
 
@@ -190,6 +191,22 @@ def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
     return first.collectives
 
 
+@dataclasses.dataclass
+class _Input:
+    """An argument that is an array."""
+
+    array: host_arrays.HostArray
+    numbers: Any  # for users' functions (made_arrays.numbers)
+
+
+@dataclasses.dataclass
+class _Instance:
+    """A run of the kernel on one core."""
+
+    arrays: dict[str, host_arrays.HostArray]  # by argument
+    known: dict[str, Any]  # values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments
+
+
 class _Step:
     """The step's fields, with {chip} and {core} replaced."""
 
@@ -203,35 +220,33 @@ class _Step:
         self.generation = request["generation"] or generation_of(request["board"])
         if self.generation is None:
             raise ValueError(f"the name of board '{request['board']}' does not say its generation: add the key 'generation'")
-        self._made: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._made: dict[tuple[Any, ...], _Input] = {}
         self._called: dict[tuple[Any, ...], Any] = {}
         self._simulated: dict[str, dict[str, host_arrays.HostArray]] = {}
 
-    def instance(self, chip: int, core: int) -> dict[str, Any]:
-        """Values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
+    def instance(self, chip: int, core: int) -> _Instance:
         known: dict[str, Any] = {"chip": chip, "core": core, "chips": self.chips, "seed": self.seed}
-        made = {}
+        inputs = {}
         for name, text in self.inputs.items():
             with _of_key(f"in: {name}"):
-                made[name] = self._array(text, name, known)
-        known["arrays"] = {name: array["array"] for name, array in made.items()}
-        for name, array in made.items():
-            known.setdefault(name, array["numbers"])
+                inputs[name] = self._input(text, name, known)
+        arrays = known["arrays"] = {name: argument.array for name, argument in inputs.items()}
+        for name, argument in inputs.items():
+            known.setdefault(name, argument.numbers)
         for name, text in self.values.items():
             try:
                 known[name] = ast.literal_eval(self.replaced(text, known))
             except (ValueError, SyntaxError, TypeError):
                 raise ValueError(f"arg: {name}: {text}: expected a value as Python writes it") from None
-        return known
+        return _Instance(arrays, known)
 
-    def _array(self, text: str, name: str, known: dict[str, Any]) -> dict[str, Any]:
+    def _input(self, text: str, name: str, known: dict[str, Any]) -> _Input:
         """The array of an input, and its numbers for users' functions. A function is called once for equal parameters."""
-        plain = {name: known[name] for name in ("chip", "core", "chips", "seed")}
         text = self.replaced(text, known)
-        key = (name, text) + tuple(made_arrays.parameters(text, self.folder, plain).values())
+        key = (name, text) + tuple(made_arrays.parameters(text, self.folder, known).values())
         if key not in self._made:
-            array = made_arrays.made(text, name, self.folder, plain)
-            self._made[key] = {"array": array, "numbers": made_arrays.numbers(array)}
+            array = made_arrays.made(text, name, self.folder, known)
+            self._made[key] = _Input(array, made_arrays.numbers(array))
         return self._made[key]
 
     def called(self, text: str, known: dict[str, Any]) -> Any:
@@ -254,14 +269,14 @@ class _Step:
     def replaced(text: str, known: dict[str, Any]) -> str:
         return text.replace("{chip}", str(known["chip"])).replace("{core}", str(known["core"]))
 
-    def record(self, known: dict[str, Any]) -> Any:
-        values = known["arrays"] | {name: known[name] for name in self.values}
+    def record(self, instance: _Instance) -> Recording:
+        values = instance.arrays | {name: instance.known[name] for name in self.values}
         return record_kernel(self.function, (), values, generation=self.generation, lnc=self.lnc)
 
-    def program_key(self, known: dict[str, Any]) -> str:
+    def program_key(self, instance: _Instance) -> str:
         """Equal for instances that run the same program: it depends on the values and on the arrays' types and shapes."""
-        arrays = [(name, str(array.dtype), array.shape) for name, array in known["arrays"].items()]
-        return repr((arrays, [(name, known[name]) for name in self.values]))
+        arrays = [(name, str(array.dtype), array.shape) for name, array in instance.arrays.items()]
+        return repr((arrays, [(name, instance.known[name]) for name in self.values]))
 
     def check_names(self, results: dict[str, _Result]) -> None:
         for name in self.check:
@@ -270,48 +285,49 @@ class _Step:
                     f"check: the kernel has no result '{name}'{closest(name, results)}; " f"it has {', '.join(results) or 'none'}"
                 )
 
-    def simulated(self, known: dict[str, Any], name: str) -> host_arrays.HostArray:
+    def simulated(self, instance: _Instance, name: str) -> host_arrays.HostArray:
         """A result, or an argument after the run."""
-        key = self.program_key(known) + str([id(array) for array in known["arrays"].values()])
+        key = self.program_key(instance) + str([id(array) for array in instance.arrays.values()])
         if key not in self._simulated:
-            recording = self.record(known)
+            recording = self.record(instance)
             tensors = {f"result{number}": tensor for number, tensor in enumerate(recording.outputs)}
             tensors = dict(recording.inputs) | tensors
             self._simulated[key] = dict(zip(tensors, simulate.execute(recording, list(tensors.values()))))
         return self._simulated[key][name]
 
 
-def _results(recording: Any, names: dict[Any, str]) -> dict[str, _Result]:
+def _results(compiled: Compiled) -> dict[str, _Result]:
     """The results: result0, result1, ..., and each argument that the kernel uses."""
     found: dict[str, _Result] = {}
-    for number, tensor in enumerate(recording.outputs):
+    names = {storage: array.name for storage, array in compiled.arrays}
+    for number, tensor in enumerate(compiled.recording.outputs):
         if not tensor.is_whole():
             raise ValueError(f"result {number} is a view of a tensor; the kernel must return the tensor")
         found[f"result{number}"] = _Result(names[tensor.storage], tuple(tensor.shape), str(tensor.dtype))
-    for name, tensor in recording.inputs:
+    for name, tensor in compiled.recording.inputs:
         if tensor.storage in names:
             found.setdefault(name, _Result(names[tensor.storage], tuple(tensor.shape), str(tensor.dtype)))
     return found
 
 
-def _inputs(known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
-    given = [{"tensor": array, "file": written.of(known["arrays"][name].raw)} for name, array in program.arguments]
+def _inputs(instance: _Instance, program: _Program, written: "_Files") -> list[dict[str, str]]:
+    given = [{"tensor": array, "file": written.name_of(instance.arrays[name].raw)} for name, array in program.arguments]
     return given + [{"tensor": array, "file": file} for array, file in program.constants]
 
 
-def _expected(step: _Step, known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
+def _expected(step: _Step, instance: _Instance, program: _Program, written: "_Files") -> list[dict[str, Any]]:
     entries = []
     for name, text in step.check.items():
         result = program.results[name]
-        entry = {"result": name, "tensor": result.array}
-        text = step.replaced(text, known)
+        entry: dict[str, Any] = {"result": name, "tensor": result.array}
+        text = step.replaced(text, instance.known)
         if text.startswith("digest(") and text.endswith(")"):
             entry["digest"] = text[len("digest(") : -1]
         elif text == "simulate":
-            entry["file"] = written.of(step.simulated(known, name).raw)
+            entry["file"] = written.name_of(step.simulated(instance, name).raw)
         else:
             with _of_key(f"check: {name}"):
-                entry |= _given(step, known, name, text, result, written)
+                entry |= _given(step, instance.known, name, text, result, written)
         entries.append(entry)
     return entries
 
@@ -329,7 +345,7 @@ def _given(step: _Step, known: dict[str, Any], name: str, text: str, result: _Re
         is_real = isinstance(value, numpy.ndarray) and value.dtype.kind == "f" and dtype.code <= LAST_NUMBER
         if is_real and not step.is_exact:
             _check_shape(value.shape, shape, text, name)
-            return {"file": written.of(value.astype(numpy.float64)), "numbers": True}
+            return {"file": written.name_of(value.astype(numpy.float64)), "numbers": True}
         array = made_arrays.array_of(value, text)
     elif text.split(":")[0].endswith(".npy"):
         array = made_arrays.made(text, name, step.folder, {"seed": step.seed})
@@ -341,11 +357,11 @@ def _given(step: _Step, known: dict[str, Any], name: str, text: str, result: _Re
         if not array.dtype.is_float or dtype.is_packed:
             raise ValueError(f"{text} has elements of {array.dtype}, {name} has {dtype}")
         array = made_arrays.of_numbers(made_arrays.numbers(array), dtype)
-    return {"file": written.of(array.raw)}
+    return {"file": written.name_of(array.raw)}
 
 
-def _check_shape(found: Any, shape: tuple[int, ...], text: str, name: str) -> None:
-    if tuple(found) != shape:
+def _check_shape(found: tuple[int, ...], shape: tuple[int, ...], text: str, name: str) -> None:
+    if found != shape:
         raise ValueError(f"{text} has the shape {list(found)}, {name} has {list(shape)}")
 
 
@@ -355,7 +371,7 @@ class _Files:
     def __init__(self, folder: pathlib.Path):
         self._folder = folder
 
-    def of(self, raw: numpy.ndarray) -> str:
+    def name_of(self, raw: numpy.ndarray) -> str:
         data = numpy.ascontiguousarray(raw).tobytes()
         path = self._folder / f"{hashlib.sha256(data).hexdigest()}.bin"
         if not path.exists():

@@ -163,7 +163,7 @@ class DynamicMemory(Memory):
         """(position, elements) of each selected entry of dimension 0 that is in range."""
         dynamic = indirection_of(view)
         indices = self.read(dynamic.tile).T.reshape(-1)[: view.shape[0]]
-        row = view.at(0, (1,) + view.shape[1:])
+        row = view.static_view(0, (1,) + view.shape[1:])
         for i, index in enumerate(indices):
             if self._in_range(int(index), dynamic.limit, view):
                 yield i, self.array(row, int(index) * dynamic.stride)[0]
@@ -178,7 +178,7 @@ class DynamicMemory(Memory):
             first = partition // self.group * self.group
             columns[partition] = index[first + positions % self.group, positions // self.group]
         self.check_indices(columns, dynamic.limit, view)
-        whole = view.at(0, (partitions, dynamic.limit), (view.strides[0], 1))
+        whole = view.static_view(0, (partitions, dynamic.limit), (view.strides[0], 1))
         return self.array(whole), columns
 
     def check_indices(self, indices: npt.NDArray[Any], limit: int, view: NkiTensor) -> None:

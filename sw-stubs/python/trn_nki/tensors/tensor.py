@@ -58,7 +58,7 @@ class NkiTensor(PythonOperators, NKIObject):
         made.indirection = indirection or self.indirection
         return made
 
-    def at(self, elements: int, shape: tuple[int, ...] | None = None, strides: tuple[int, ...] | None = None) -> "NkiTensor":
+    def static_view(self, elements: int, shape: tuple[int, ...] | None = None, strides: tuple[int, ...] | None = None) -> "NkiTensor":
         """The view without its index of the device, so many elements further, with other shape and strides if given."""
         made = self._derive(shape or self.shape, strides or self.strides, self.offset + elements)
         made.indirection = None
@@ -274,7 +274,7 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"dimension {dim} of {self!r} has {self.shape[dim]} elements; only one can be broadcast")
         if dim == 0 and self.is_on_chip:
             raise KernelError("the partition dimension cannot be broadcast", "2.3")
-        return self._derive(_with(self.shape, dim, size), _with(self.strides, dim, 0), self.offset)
+        return self._derive(_replaced(self.shape, dim, size), _replaced(self.strides, dim, 0), self.offset)
 
     def expand_dim(self, dim: int) -> "NkiTensor":
         if dim < 0:
@@ -494,7 +494,7 @@ def _integer(value: Any, role: str) -> int:
         raise KernelError(f"{role} must be an integer, not {type(value).__name__}{hint}") from None
 
 
-def _with(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
+def _replaced(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
     return values[:position] + (value,) + values[position + 1 :]
 
 

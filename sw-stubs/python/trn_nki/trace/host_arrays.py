@@ -70,7 +70,7 @@ def check_other(name: str, value: object) -> None:
     raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass " f"{call}{bits}")
 
 
-def of(value: npt.NDArray[Any] | HostArray) -> HostArray:
+def as_host_array(value: npt.NDArray[Any] | HostArray) -> HostArray:
     """A HostArray of an array of NumPy, in any byte order. float64 and bool become float32 and uint8.
 
     Raises KernelError for a type that no element type holds, such as complex64.

@@ -155,7 +155,7 @@ class _Inputs:
 
     def convert(self, name: str, value: Any) -> Any:
         if host_arrays.is_array(value):
-            array = host_arrays.of(value)
+            array = host_arrays.as_host_array(value)
             storage = Storage(len(self._recording.inputs), hbm, array.shape, array.dtype, name, places.caller(2), "input", None, array.raw)
             tensor = NkiTensor(array.shape, array.dtype, storage)
             self._recording.inputs.append((name, tensor))

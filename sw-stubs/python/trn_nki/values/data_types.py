@@ -83,9 +83,9 @@ def exists(dtype: DataType, generation: int) -> bool:
     return generation >= (4 if dtype in _ONLY_V4 else 3 if dtype.itemsize == 8 else 2)
 
 
-def keep_bits(one: DataType, other: DataType) -> bool:
-    """Whether a copy by DMA between the types moves bits: equal types, and types of one size that are not computed."""
-    return one.code == other.code or (one.itemsize == other.itemsize and not (is_computed(one) and is_computed(other)))
+def keep_bits(first: DataType, second: DataType) -> bool:
+    """Whether a copy by DMA between the types moves bits: equal types, and types of first size that are not computed."""
+    return first.code == second.code or (first.itemsize == second.itemsize and not (is_computed(first) and is_computed(second)))
 
 
 def named(name: object) -> DataType:
