@@ -234,7 +234,7 @@ def _lines(profile: Profile) -> str:
 
 
 def _costs(line: analysis.Line, max_cost: int) -> str:
-    """Cells of line line's costs."""
+    """Cells of a line's costs."""
     busy, lost = sum(line.busy.values()), sum(line.lost.values())
     parts = [("busy", busy)] + [(cause.value, line.lost.get(cause, 0)) for cause in Cause]
     bar = "".join(

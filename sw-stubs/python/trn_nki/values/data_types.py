@@ -84,7 +84,7 @@ def exists(dtype: DataType, generation: int) -> bool:
 
 
 def keep_bits(first: DataType, second: DataType) -> bool:
-    """Whether a copy by DMA between the types moves bits: equal types, and types of first size that are not computed."""
+    """Whether a copy by DMA between the types moves bits: equal types, and types of one size that are not computed."""
     return first.code == second.code or (first.itemsize == second.itemsize and not (is_computed(first) and is_computed(second)))
 
 
