@@ -8,7 +8,7 @@ memory; the groups are one list of all ranks. Functions raise KernelError for ot
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Iterator, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Sequence
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.trace.recording import record
@@ -38,8 +38,7 @@ def all_reduce(
 
     Tensors of a pair have one size; `op`: nl.add, nl.minimum or nl.maximum. `priority` has no effect.
     """
-    for src, dst in _pairs("all_reduce", srcs, dsts):
-        record("all_reduce", name, dst=dst, src=src, replica_group=replica_group, op=op, priority=priority)
+    _record("all_reduce", locals())
 
 
 def all_gather(
@@ -54,8 +53,7 @@ def all_gather(
 
     A destination has the elements of its source times the number of ranks; `collective_dim`: 0. `priority` has no effect.
     """
-    for src, dst in _pairs("all_gather", srcs, dsts):
-        record("all_gather", name, dst=dst, src=src, replica_group=replica_group, collective_dim=collective_dim, priority=priority)
+    _record("all_gather", locals())
 
 
 def reduce_scatter(
@@ -72,24 +70,16 @@ def reduce_scatter(
     A source has the elements of its destination times the number of ranks; `collective_dim`: 0; `op`: nl.add, nl.minimum or
     nl.maximum. `priority` has no effect.
     """
-    for src, dst in _pairs("reduce_scatter", srcs, dsts):
-        record(
-            "reduce_scatter",
-            name,
-            dst=dst,
-            src=src,
-            replica_group=replica_group,
-            collective_dim=collective_dim,
-            op=op,
-            priority=priority,
-        )
+    _record("reduce_scatter", locals())
 
 
-def _pairs(operation: str, srcs: Sequence[NkiTensor], dsts: Sequence[NkiTensor]) -> Iterator[tuple[NkiTensor, NkiTensor]]:
-    srcs, dsts = list(srcs), list(dsts)
+def _record(operation: str, arguments: dict[str, Any]) -> None:
+    """Records an instruction for each pair of tensors."""
+    srcs, dsts = list(arguments.pop("srcs")), list(arguments.pop("dsts"))
     if len(srcs) != len(dsts):
         raise KernelError(f"nki.collectives.{operation}: {len(srcs)} srcs and {len(dsts)} dsts", "15.4")
-    return zip(srcs, dsts)
+    for src, dst in zip(srcs, dsts):
+        record(operation, {"dst": dst, "src": src} | arguments)
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:

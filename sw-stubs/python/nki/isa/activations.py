@@ -33,18 +33,7 @@ def activation(
     tile [P, 1], not of type tfloat32, or from NeuronCore-v3 a number (4.3). `reduce_op`: None or nl.add, which `reduce_cmd`
     applies to Scalar's accumulators; `reduce_res` [P, 1] receives them (3.5). load_reduce is refused. Specification: 8.5, row 52.
     """
-    return record(
-        "activation",
-        name,
-        dst=dst,
-        op=op,
-        data=data,
-        bias=bias,
-        scale=scale,
-        reduce_op=reduce_op,
-        reduce_res=reduce_res,
-        reduce_cmd=reduce_cmd,
-    )
+    return record("activation", locals())
 
 
 def activation_reduce(
@@ -61,18 +50,7 @@ def activation_reduce(
 
     Arguments: those of `activation`; `reduce_cmd` is reset_reduce. Specification: 8.5, row 52; 3.5.
     """
-    return record(
-        "activation_reduce",
-        name,
-        dst=dst,
-        op=op,
-        data=data,
-        reduce_op=reduce_op,
-        reduce_res=reduce_res,
-        bias=bias,
-        scale=scale,
-        reduce_cmd=engines.reduce_cmd.reset_reduce,
-    )
+    return record("activation_reduce", locals() | {"reduce_cmd": engines.reduce_cmd.reset_reduce})
 
 
 def activate2(
@@ -98,23 +76,7 @@ def activate2(
     of nl.prelu, a tile [P, 1] or 0. `reduce_op`: None, nl.add, nl.maximum, nl.minimum, nl.abs_max or nl.abs_min;
     `reduce_res` [P, 1] receives the accumulators (3.5). From NeuronCore-v4.
     """
-    return record(
-        "activate2",
-        name,
-        dst=dst,
-        op=op,
-        data=data,
-        imm0=imm0,
-        imm1=imm1,
-        op0=op0,
-        op1=op1,
-        relu_param=relu_param,
-        reverse0=reverse0,
-        reverse1=reverse1,
-        reduce_op=reduce_op,
-        reduce_res=reduce_res,
-        reduce_cmd=reduce_cmd,
-    )
+    return record("activate2", locals())
 
 
 def exponential(
@@ -131,13 +93,4 @@ def exponential(
     `dst` and `src`: tiles [P, F]. Vector's accumulators add the results, with load_reduce starting from `reduce_init`;
     `reduce_res` [P, 1] receives them (3.5). From NeuronCore-v4. Specification: 8.4, row 37.
     """
-    return record(
-        "exponential",
-        name,
-        dst=dst,
-        src=src,
-        max_value=max_value,
-        reduce_res=reduce_res,
-        reduce_cmd=reduce_cmd,
-        reduce_init=reduce_init,
-    )
+    return record("exponential", locals())

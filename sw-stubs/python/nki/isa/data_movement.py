@@ -32,7 +32,7 @@ def dma_copy(
     (8.2). `oob_mode.skip` leaves rows whose index is out of range. `priority`, `dge_mode` and `engine` have no effect.
     Specification: 8.2, rows 17 to 19; 12.
     """
-    return record("dma_copy", name, engine, dst=dst, src=src, priority=priority, oob_mode=oob_mode, dge_mode=dge_mode, engine=engine)
+    return record("dma_copy", locals())
 
 
 def dma_transpose(
@@ -50,7 +50,7 @@ def dma_transpose(
     four dimensions. `axes`: None, or (1, 0), (2, 1, 0), (3, 1, 2, 0). `priority` and `dge_mode` have no effect.
     Specification: 8.2, rows 18 and 20.
     """
-    return record("dma_transpose", name, dst=dst, src=src, axes=axes, priority=priority, dge_mode=dge_mode, oob_mode=oob_mode)
+    return record("dma_transpose", locals())
 
 
 def dma_compute(
@@ -67,9 +67,7 @@ def dma_compute(
     1 to 16 tensors, or rows by an index tile, with as many elements as `dst`, which has at most 128 rows; types that engines
     compute with (3.1). `reduce_op`: nl.add; `scales`: None, or 1.0 for each source. Specification: 14.
     """
-    return record(
-        "dma_compute", name, dst=dst, srcs=srcs, reduce_op=reduce_op, scales=scales, unique_indices=unique_indices, oob_mode=oob_mode
-    )
+    return record("dma_compute", locals())
 
 
 def sendrecv(
@@ -86,16 +84,7 @@ def sendrecv(
     Tiles [P, F] in SBUF of one type and size, whose places are known before the run; ranks 0 and 1. Both cores of kernel[2] must
     call it. `pipe_id` and `dma_engine` have no effect. From NeuronCore-v3. Specification: 6.
     """
-    return record(
-        "sendrecv",
-        name,
-        src=src,
-        dst=dst,
-        send_to_rank=send_to_rank,
-        recv_from_rank=recv_from_rank,
-        pipe_id=pipe_id,
-        dma_engine=dma_engine,
-    )
+    return record("sendrecv", locals())
 
 
 def core_barrier(data: NkiTensor, cores: Sequence[int], engine: Engine = engines.engine.gpsimd, name: str | None = None) -> Instruction:
@@ -104,4 +93,4 @@ def core_barrier(data: NkiTensor, cores: Sequence[int], engine: Engine = engines
     Later uses of `data`, a tensor whose place is known before the run, wait; `cores`: (0, 1). Both cores of kernel[2] must call
     it. From NeuronCore-v3. Specification: 6, "Core barrier".
     """
-    return record("core_barrier", name, engine, data=data, cores=cores)
+    return record("core_barrier", locals())

@@ -38,7 +38,7 @@ def tensor_copy(dst: NkiTensor, src: NkiTensor, engine: Engine = engines.engine.
 
     Tiles [P, F]; types that no engine converts must agree (3.1). Specification: 8.4, row 23.
     """
-    return record("tensor_copy", name, engine, dst=dst, src=src)
+    return record("tensor_copy", locals())
 
 
 def memset(dst: NkiTensor, value: Number, engine: Engine = engines.engine.unknown, name: str | None = None) -> Instruction:
@@ -47,7 +47,7 @@ def memset(dst: NkiTensor, value: Number, engine: Engine = engines.engine.unknow
     A tile; for an integer type `value` is rounded to nearest even and saturated, a packed type takes 0 only.
     Specification: 8.4, row 24.
     """
-    return record("memset", name, engine, dst=dst, value=value)
+    return record("memset", locals())
 
 
 def tensor_copy_predicated(
@@ -59,7 +59,7 @@ def tensor_copy_predicated(
     of `dst`, or a number; not in PSUM together with `predicate`. `reverse_pred`: where predicate is 0. Other elements keep their
     values. Specification: 8.4, row 25.
     """
-    return record("tensor_copy_predicated", name, dst=dst, src=src, predicate=predicate, reverse_pred=reverse_pred)
+    return record("tensor_copy_predicated", locals())
 
 
 def tensor_tensor(
@@ -75,7 +75,7 @@ def tensor_tensor(
     Tiles [P, F]; data1 and data2 not both in PSUM. `op`: an ALU operator (3.4); a bitvec operator takes integers of one size,
     nl.power and exact 32-bit integers run on GPSIMD. Specification: 8.4, row 26.
     """
-    return record("tensor_tensor", name, engine, dst=dst, data1=data1, data2=data2, op=op)
+    return record("tensor_tensor", locals())
 
 
 def tensor_scalar(
@@ -96,19 +96,7 @@ def tensor_scalar(
     of one kind (3.4); a bitvec operator takes integers. `reverse0` and `reverse1` exchange the operands of each. Scalar has the
     pairs of row 27 from NeuronCore-v3, GPSIMD has nl.rsqrt and nl.power. Specification: 8.4, row 27.
     """
-    return record(
-        "tensor_scalar",
-        name,
-        engine,
-        dst=dst,
-        data=data,
-        op0=op0,
-        operand0=operand0,
-        reverse0=reverse0,
-        op1=op1,
-        operand1=operand1,
-        reverse1=reverse1,
-    )
+    return record("tensor_scalar", locals())
 
 
 def scalar_tensor_tensor(
@@ -127,18 +115,7 @@ def scalar_tensor_tensor(
     `dst`, `data` and `operand1`: tiles [P, F], `data` and `operand1` not both in PSUM; `operand0`: a number or a tile [P, 1].
     Arithmetic operators only (3.4). Specification: 8.4, row 28.
     """
-    return record(
-        "scalar_tensor_tensor",
-        name,
-        dst=dst,
-        data=data,
-        op0=op0,
-        operand0=operand0,
-        op1=op1,
-        operand1=operand1,
-        reverse0=reverse0,
-        reverse1=reverse1,
-    )
+    return record("scalar_tensor_tensor", locals())
 
 
 def tensor_tensor_scan(
@@ -157,18 +134,7 @@ def tensor_tensor_scan(
     Tiles [P, F], data0 and data1 not both in PSUM; `initial`: a number or a tile [P, 1]. Arithmetic operators only (3.4);
     `reverse0` and `reverse1` exchange the operands of each. Specification: 8.4, row 32.
     """
-    return record(
-        "tensor_tensor_scan",
-        name,
-        dst=dst,
-        data0=data0,
-        data1=data1,
-        initial=initial,
-        op0=op0,
-        op1=op1,
-        reverse0=reverse0,
-        reverse1=reverse1,
-    )
+    return record("tensor_tensor_scan", locals())
 
 
 def tensor_scalar_cumulative(
@@ -186,17 +152,7 @@ def tensor_scalar_cumulative(
     Tiles [P, F] without 32-bit integers. `op1`: nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum; `reduce_cmd`: reduce,
     reset_reduce, or load_reduce, which starts from `imm1` (3.5). Specification: 8.4, row 31.
     """
-    return record(
-        "tensor_scalar_cumulative",
-        name,
-        dst=dst,
-        src=src,
-        op0=op0,
-        op1=op1,
-        imm0=imm0,
-        imm1=imm1,
-        reduce_cmd=reduce_cmd,
-    )
+    return record("tensor_scalar_cumulative", locals())
 
 
 def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instruction:
@@ -204,7 +160,7 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Inst
 
     Tiles [P, F]. Specification: 8.4, row 36.
     """
-    return record("reciprocal", name, dst=dst, data=data)
+    return record("reciprocal", locals())
 
 
 def dropout(dst: NkiTensor, data: NkiTensor, prob: Scalar, name: str | None = None) -> Instruction:
@@ -212,7 +168,7 @@ def dropout(dst: NkiTensor, data: NkiTensor, prob: Scalar, name: str | None = No
 
     Tiles [P, F]; `prob`: a number or a tile [P, 1]. Specification: 8.4, row 46; 3.8.
     """
-    return record("dropout", name, dst=dst, data=data, prob=prob)
+    return record("dropout", locals())
 
 
 def select_reduce(
@@ -232,18 +188,7 @@ def select_reduce(
     `on_false`: a number or a tile [P, 1]. Vector's accumulators take the largest result; `reduce_res` [P, 1] receives them
     (3.5). load_reduce is refused. `reverse_pred`: on_true where predicate is 0. Specification: 8.4, row 45.
     """
-    return record(
-        "select_reduce",
-        name,
-        dst=dst,
-        predicate=predicate,
-        on_true=on_true,
-        on_false=on_false,
-        reduce_res=reduce_res,
-        reduce_cmd=reduce_cmd,
-        reduce_op=reduce_op,
-        reverse_pred=reverse_pred,
-    )
+    return record("select_reduce", locals())
 
 
 def range_select(
@@ -266,21 +211,7 @@ def range_select(
     nl.less, nl.less_equal, nl.greater or nl.greater_equal. `on_false_value` has no effect. Vector's accumulators take the
     largest result; `reduce_res` [P, 1] receives them (3.5). From NeuronCore-v3. Specification: 8.4, row 44.
     """
-    return record(
-        "range_select",
-        name,
-        dst=dst,
-        on_true_tile=on_true_tile,
-        comp_op0=comp_op0,
-        comp_op1=comp_op1,
-        bound0=bound0,
-        bound1=bound1,
-        reduce_cmd=reduce_cmd,
-        reduce_res=reduce_res,
-        reduce_op=reduce_op,
-        range_start=range_start,
-        on_false_value=on_false_value,
-    )
+    return record("range_select", locals())
 
 
 def affine_select(
@@ -298,17 +229,7 @@ def affine_select(
     `dst` and `on_true_tile`: tiles [P, F] in SBUF. The function is that of `iota`; `cmp_op`: one of the six comparisons.
     Specification: 8.6, row 56; 7.5.
     """
-    return record(
-        "affine_select",
-        name,
-        dst=dst,
-        pattern=pattern,
-        channel_multiplier=channel_multiplier,
-        on_true_tile=on_true_tile,
-        on_false_value=on_false_value,
-        cmp_op=cmp_op,
-        offset=offset,
-    )
+    return record("affine_select", locals())
 
 
 def iota(dst: NkiTensor, pattern: DataPattern, offset: int = 0, channel_multiplier: int = 0, name: str | None = None) -> Instruction:
@@ -317,4 +238,4 @@ def iota(dst: NkiTensor, pattern: DataPattern, offset: int = 0, channel_multipli
     A tile [P, F] in SBUF. Element i of partition p is offset + channel_multiplier * p + the sum of step * index over the
     dimensions [step, count] of `pattern`, whose counts multiply to F, in 32-bit arithmetic. Specification: 8.6, row 55; 7.5.
     """
-    return record("iota", name, dst=dst, pattern=pattern, offset=offset, channel_multiplier=channel_multiplier)
+    return record("iota", locals())

@@ -27,15 +27,7 @@ def local_gather(
     first `num_valid_indices` of 16 K each group takes, at most 4,096. Each index selects `num_elem_per_idx` (1, 2, 4, 8, 16 or 32)
     elements; `dst` has the product of both in each partition. Specification: 8.6, row 57.
     """
-    return record(
-        "local_gather",
-        name,
-        dst=dst,
-        src_buffer=src_buffer,
-        index=index,
-        num_elem_per_idx=num_elem_per_idx,
-        num_valid_indices=num_valid_indices,
-    )
+    return record("local_gather", locals())
 
 
 def nc_n_gather(dst: NkiTensor, data: NkiTensor, indices: NkiTensor, name: str | None = None) -> Instruction:
@@ -44,7 +36,7 @@ def nc_n_gather(dst: NkiTensor, data: NkiTensor, indices: NkiTensor, name: str |
     Tiles in SBUF: `dst` and `indices` [P, N], `data` [P, F] of the type of `dst`, `indices` of type uint32.
     Specification: 8.6, row 58.
     """
-    return record("nc_n_gather", name, dst=dst, data=data, indices=indices)
+    return record("nc_n_gather", locals())
 
 
 def nc_stream_shuffle(dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int], name: str | None = None) -> Instruction:
@@ -53,4 +45,4 @@ def nc_stream_shuffle(dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int
     Tiles of one type with as many elements per partition; `shuffle_mask`: 32 numbers 0 to 31, or 255, which leaves the
     partition. Specification: 8.4, row 35.
     """
-    return record("nc_stream_shuffle", name, dst=dst, src=src, shuffle_mask=shuffle_mask)
+    return record("nc_stream_shuffle", locals())

@@ -36,20 +36,7 @@ def nc_matmul(
     `moving` of K columns (20.48). `tile_position` and `tile_size`: (row, column) and (rows, columns) of the array, both or none
     (4.1). double_row, from v3: operands [K, 2, M] and [K, 2, N] of FP8 types. Specification: 8.3, rows 21 and 22; 3.7.
     """
-    return record(
-        "nc_matmul",
-        name,
-        dst=dst,
-        stationary=stationary,
-        moving=moving,
-        is_stationary_onezero=is_stationary_onezero,
-        is_moving_onezero=is_moving_onezero,
-        is_transpose=is_transpose,
-        accumulate=accumulate,
-        tile_position=tile_position,
-        tile_size=tile_size,
-        perf_mode=perf_mode,
-    )
+    return record("nc_matmul", locals())
 
 
 def nc_matmul_mx(
@@ -69,18 +56,7 @@ def nc_matmul_mx(
     at most 128. Scales: type float8_e8m0fnu or uint8, laid out as 3.9 says. `dst` [M, N] in PSUM; `accumulate`, `tile_position`
     and `tile_size` as in `nc_matmul`, without column tiles. From NeuronCore-v4. Specification: 8.3, rows 21 and 22; 3.9.
     """
-    return record(
-        "nc_matmul_mx",
-        name,
-        dst=dst,
-        stationary=stationary,
-        moving=moving,
-        stationary_scale=stationary_scale,
-        moving_scale=moving_scale,
-        tile_position=tile_position,
-        tile_size=tile_size,
-        accumulate=accumulate,
-    )
+    return record("nc_matmul_mx", locals())
 
 
 def nc_transpose(dst: NkiTensor, data: NkiTensor, engine: Engine = engines.engine.unknown, name: str | None = None) -> Instruction:
@@ -89,7 +65,7 @@ def nc_transpose(dst: NkiTensor, data: NkiTensor, engine: Engine = engines.engin
     `data` [P, F], `dst` [F, P] of its type (on NeuronCore-v2 Tensor also writes float32). Tensor takes up to [128, 128] from SBUF
     to PSUM, Vector up to [32, 32]. Specification: 8.3; 8.4, row 34.
     """
-    return record("nc_transpose", name, engine, dst=dst, data=data)
+    return record("nc_transpose", locals())
 
 
 def quantize_mx(dst: NkiTensor, src: NkiTensor, dst_scale: NkiTensor, name: str | None = None) -> Instruction:
@@ -99,4 +75,4 @@ def quantize_mx(dst: NkiTensor, src: NkiTensor, dst_scale: NkiTensor, name: str 
     float8_e5m2_x4; `dst_scale` of type float8_e8m0fnu or uint8, laid out as 3.9 says. From NeuronCore-v4.
     Specification: 8.4, row 51; 3.9.
     """
-    return record("quantize_mx", name, dst=dst, src=src, dst_scale=dst_scale)
+    return record("quantize_mx", locals())

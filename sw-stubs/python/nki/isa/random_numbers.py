@@ -20,7 +20,7 @@ def rng(dst: NkiTensor, engine: Engine = engines.engine.vector, name: str | None
 
     A tile of an integer type; GPSIMD has it from NeuronCore-v3. Specification: 8.4, row 47.
     """
-    return record("rng", name, engine, dst=dst)
+    return record("rng", locals())
 
 
 def rand2(dst: NkiTensor, min: Scalar, max: Scalar, name: str | None = None) -> Instruction:
@@ -28,7 +28,7 @@ def rand2(dst: NkiTensor, min: Scalar, max: Scalar, name: str | None = None) -> 
 
     A tile [P, F]; bounds: numbers or tiles [P, 1]. From NeuronCore-v4. Specification: 8.4, row 48.
     """
-    return record("rand2", name, dst=dst, min=min, max=max)
+    return record("rand2", locals())
 
 
 def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> Instruction:
@@ -36,7 +36,7 @@ def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> Instruction:
 
     A tile of one 32-bit element. Specification: 8.4, row 49.
     """
-    return record("set_rng_seed", name, src_seeds=src_seeds)
+    return record("set_rng_seed", locals())
 
 
 def rand_set_state(src_seeds: NkiTensor, engine: Engine = engines.engine.gpsimd, name: str | None = None) -> Instruction:
@@ -44,7 +44,7 @@ def rand_set_state(src_seeds: NkiTensor, engine: Engine = engines.engine.gpsimd,
 
     A tile [P, 6] of type uint32 for GPSIMD, from NeuronCore-v3, or [P, 24] for Vector, from v4. Specification: 8.4, row 50.
     """
-    return record("rand_set_state", name, engine, src_seeds=src_seeds)
+    return record("rand_set_state", locals())
 
 
 def rand_get_state(dst: NkiTensor, engine: Engine = engines.engine.gpsimd, name: str | None = None) -> Instruction:
@@ -52,4 +52,4 @@ def rand_get_state(dst: NkiTensor, engine: Engine = engines.engine.gpsimd, name:
 
     Tiles, engines and generations: those of `rand_set_state`. Specification: 8.4, row 50.
     """
-    return record("rand_get_state", name, engine, dst=dst)
+    return record("rand_get_state", locals())

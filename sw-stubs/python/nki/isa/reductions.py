@@ -43,7 +43,7 @@ def tensor_reduce(
     arithmetic, logical or bitwise operator with a start value; `negate` multiplies by -1, not with bitwise operators.
     Specification: 8.4, row 29; 3.5.
     """
-    return record("tensor_reduce", name, dst=dst, op=op, data=data, axis=axis, negate=negate, keepdims=keepdims)
+    return record("tensor_reduce", locals())
 
 
 def tensor_partition_reduce(dst: NkiTensor, op: Operator, data: NkiTensor, name: str | None = None) -> Instruction:
@@ -52,7 +52,7 @@ def tensor_partition_reduce(dst: NkiTensor, op: Operator, data: NkiTensor, name:
     `data` [P, F] and `dst` [1, F] in SBUF; `op`: nl.add, nl.average, nl.maximum, nl.bitwise_and or nl.bitwise_or.
     Specification: 8.6, row 59.
     """
-    return record("tensor_partition_reduce", name, dst=dst, op=op, data=data)
+    return record("tensor_partition_reduce", locals())
 
 
 def tensor_scalar_reduce(
@@ -74,20 +74,7 @@ def tensor_scalar_reduce(
     nl.add, nl.multiply, nl.maximum or nl.minimum, with load_reduce starting from `reduce_init`. `reduce_res` [P, 1] receives
     Vector's accumulators, times -1 with `reduce_res_negate` (3.5). Specification: 8.4, row 30.
     """
-    return record(
-        "tensor_scalar_reduce",
-        name,
-        dst=dst,
-        data=data,
-        op0=op0,
-        operand0=operand0,
-        reduce_op=reduce_op,
-        reduce_res=reduce_res,
-        reverse0=reverse0,
-        reduce_cmd=reduce_cmd,
-        reduce_init=reduce_init,
-        reduce_res_negate=reduce_res_negate,
-    )
+    return record("tensor_scalar_reduce", locals())
 
 
 def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instruction:
@@ -95,7 +82,7 @@ def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instru
 
     `data` [P, F], F at most 512; `dst` [P, 6]. Specification: 8.4, row 38.
     """
-    return record("bn_stats", name, dst=dst, data=data)
+    return record("bn_stats", locals())
 
 
 def bn_aggr(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instruction:
@@ -103,7 +90,7 @@ def bn_aggr(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> Instruc
 
     `data` [P, 3 n], triples as `bn_stats` makes them; `dst` [P, 2]. Specification: 8.4, row 39.
     """
-    return record("bn_aggr", name, dst=dst, data=data)
+    return record("bn_aggr", locals())
 
 
 def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> Instruction:
@@ -111,7 +98,7 @@ def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> Instruction
 
     `src` [P, F], F 8 to 16,384; `dst` [P, 8]. Specification: 8.4, row 40.
     """
-    return record("max8", name, dst=dst, src=src)
+    return record("max8", locals())
 
 
 def nc_find_index8(dst: NkiTensor, data: NkiTensor, vals: NkiTensor, name: str | None = None) -> Instruction:
@@ -120,7 +107,7 @@ def nc_find_index8(dst: NkiTensor, data: NkiTensor, vals: NkiTensor, name: str |
     `data` [P, F], `vals` [P, 8], `dst` [P, 8] of type uint16 or uint32: the first equal element that no earlier value took; all
     ones without one. Specification: 8.4, rows 41 and 42.
     """
-    return record("nc_find_index8", name, dst=dst, data=data, vals=vals)
+    return record("nc_find_index8", locals())
 
 
 def nc_match_replace8(
@@ -131,7 +118,7 @@ def nc_match_replace8(
     `dst` and `data`: tiles [P, F], `vals` [P, 8]; `dst_idx` [P, 8] of type uint16 or uint32 receives the indices.
     Specification: 8.4, rows 41 and 43.
     """
-    return record("nc_match_replace8", name, dst=dst, data=data, vals=vals, imm=imm, dst_idx=dst_idx)
+    return record("nc_match_replace8", locals())
 
 
 def topk(val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int, name: str | None = None) -> Instruction:
@@ -140,7 +127,7 @@ def topk(val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int, name: s
     `src` [P, X] and `val_dst` [P, K] of type bfloat16, `idx_dst` [P, K] of type uint32; P is a multiple of 16, n is 8 to 65,535
     and at most 16 X, K at most n. Specification: 8.6, row 62.
     """
-    return record("topk", name, val_dst=val_dst, idx_dst=idx_dst, src=src, n=n)
+    return record("topk", locals())
 
 
 def sequence_bounds(dst: NkiTensor, segment_ids: NkiTensor, name: str | None = None) -> Instruction:
@@ -148,7 +135,7 @@ def sequence_bounds(dst: NkiTensor, segment_ids: NkiTensor, name: str | None = N
 
     `segment_ids` [1, n] and `dst` [1, 2, n] in SBUF, of types float32 or int32. Specification: 8.6, row 60.
     """
-    return record("sequence_bounds", name, dst=dst, segment_ids=segment_ids)
+    return record("sequence_bounds", locals())
 
 
 def nonzero_with_count(
@@ -159,4 +146,4 @@ def nonzero_with_count(
     `src` [P, T] of type float32 or int32 and `dst` [P, T + 1] of type int32 in SBUF; only partitions 0, 16, 32, ... are written:
     indices plus `index_offset`, then `padding_val`, last the number. From NeuronCore-v3. Specification: 8.6, row 61.
     """
-    return record("nonzero_with_count", name, dst=dst, src=src, index_offset=index_offset, padding_val=padding_val)
+    return record("nonzero_with_count", locals())

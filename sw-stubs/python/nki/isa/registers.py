@@ -23,9 +23,9 @@ def register_alloc(x: RegisterOrInteger | NkiTensor | None = None) -> VirtualReg
     """
     register = VirtualRegister()
     if isinstance(x, NkiTensor):
-        record("register_load", None, dst=register, src=x)
+        record("register_load", {"dst": register, "src": x})
     elif x is not None:
-        record("register_move", None, dst=register, src=x)
+        record("register_move", {"dst": register, "src": x})
     return register
 
 
@@ -35,7 +35,7 @@ def register_move(dst: VirtualRegister, src: RegisterOrInteger) -> Instruction:
     Raises KernelError for a `dst` that is the counter of a loop, or on whose value other registers depend.
     """
     _check_writable(dst)
-    return record("register_move", None, dst=dst, src=src)
+    return record("register_move", locals())
 
 
 def register_load(dst: VirtualRegister, src: NkiTensor) -> Instruction:
@@ -44,7 +44,7 @@ def register_load(dst: VirtualRegister, src: NkiTensor) -> Instruction:
     Raises KernelError as `register_move`, and for a `src` of another size, or whose type is no integer of up to 32 bits.
     """
     _check_writable(dst)
-    return record("register_load", None, dst=dst, src=src)
+    return record("register_load", locals())
 
 
 def register_store(dst: NkiTensor, src: RegisterOrInteger) -> Instruction:
@@ -53,7 +53,7 @@ def register_store(dst: NkiTensor, src: RegisterOrInteger) -> Instruction:
     Raises KernelError for a `dst` of another size, or of a type that no engine computes with; a float type receives the bits
     of an FP32 number.
     """
-    return record("register_store", None, dst=dst, src=src)
+    return record("register_store", locals())
 
 
 def _check_writable(register: VirtualRegister) -> None:

@@ -62,13 +62,13 @@ def while_loop(init: VirtualRegister, body_fun: Callable[[VirtualRegister], Virt
     """A loop of the device: r = body_fun(r) while r is not 0. Raises KernelError for a body that returns no register."""
     core = recording.current("nl.while_loop")
     condition = VirtualRegister()
-    recording.record("register_move", None, dst=condition, src=init)
+    recording.record("register_move", {"dst": condition, "src": init})
     core.open_loop(WhileLoop(condition, places.caller(1)))
     following = body_fun(condition)
     if not isinstance(following, VirtualRegister):
         raise KernelError("the body of nl.while_loop must return the register of the next test")
     if following is not condition:
-        recording.record("register_move", None, dst=condition, src=following)
+        recording.record("register_move", {"dst": condition, "src": following})
     core.close_loop()
 
 

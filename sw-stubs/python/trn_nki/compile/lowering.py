@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 from trn_nki.checks.collectives import COLLECTIVES
 from trn_nki.compile.collectives import append_collective
 from trn_nki.compile.control import Control, Flat
-from trn_nki.compile.meetings import MEETINGS, Meetings
+from trn_nki.compile.meetings import Meetings
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands, alu, fp32, function
 from trn_nki.compile.program import Array, Copy, Exact, Field, Operand, Program, Tile, grouped
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.meetings import MEETINGS
 from trn_nki.trace.recording import Recording
 from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType

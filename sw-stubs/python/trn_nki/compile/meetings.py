@@ -11,8 +11,8 @@ from trn_nki.compile.transfers import Mover, Pair, whole
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.meetings import meeting_of
 
-MEETINGS = ("sendrecv", "core_barrier")
 READY, DONE, BARRIER = 48, 49, 50  # semaphores of each core
 
 
@@ -25,13 +25,8 @@ class Meetings:
 
     def meet(self, reached: list[Instruction | None]) -> None:
         """`reached`: the instruction that each core has reached, None for a core that has ended. Raises KernelError."""
-        items = [item for item in reached if item is not None]
-        first = items[0]
-        if len(reached) == 1:
-            raise KernelError(f"nisa.{first.operation} needs two cores; call kernel[2]", "6", first.place)
-        if len(items) < 2 or items[0].operation != items[1].operation:
-            raise KernelError(f"one core waits in nisa.{first.operation} and the other never comes there", "6", first.place)
-        if first.operation == "core_barrier":
+        items = meeting_of(reached)
+        if items[0].operation == "core_barrier":
             for core, item in enumerate(items):
                 self._barrier(core, item)
         else:

@@ -14,6 +14,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays
 from trn_nki.trace.audit import audit
 from trn_nki.trace.instructions import Instruction, Item, Loop
+from trn_nki.trace.meetings import MEETINGS, meeting_of
 from trn_nki.trace.recording import Recording
 from trn_nki.values.engines import engine
 
@@ -28,8 +29,7 @@ _OPERATIONS: dict[str, Callable[[SimulatedCore, dict[str, Any]], None]] = {
     **matrices.OPERATIONS,
     **random_numbers.OPERATIONS,
 }
-_MEETINGS = ("sendrecv", "core_barrier")  # both cores must reach them
-SIMULATED = frozenset(_OPERATIONS) | frozenset(_MEETINGS)
+SIMULATED = frozenset(_OPERATIONS) | frozenset(MEETINGS)
 MAX_PASSES = 1_000_000  # of one loop
 
 
@@ -37,7 +37,7 @@ def _steps(core: SimulatedCore, body: list[Item]) -> Iterator[Instruction | None
     """Executes a list: yields instructions that need the other core, and None after the others."""
     for item in body:
         if isinstance(item, Instruction):
-            if item.operation in _MEETINGS:
+            if item.operation in MEETINGS:
                 yield item
             else:
                 _execute(core, item)
@@ -99,14 +99,9 @@ def _take_turns(cores: list[SimulatedCore]) -> None:
             waiting = [None] * len(cores)
 
 
-def _meet(cores: list[SimulatedCore], meeting: list[Instruction | None]) -> None:
-    items = [item for item in meeting if item is not None]
-    waiting = items[0]
-    if len(cores) == 1:
-        raise KernelError(f"nisa.{waiting.operation} needs two cores; call kernel[2]", "6", waiting.place)
-    if len(items) < 2 or items[0].operation != items[1].operation:
-        raise KernelError(f"one core waits in nisa.{waiting.operation} and the other never comes there", "6", waiting.place)
-    if waiting.operation == "sendrecv":
+def _meet(cores: list[SimulatedCore], reached: list[Instruction | None]) -> None:
+    items = meeting_of(reached)
+    if items[0].operation == "sendrecv":
         sent = [core.raw(item.arguments["src"]) for core, item in zip(cores, items)]
         for core, item in zip(cores, items):
             core.store_raw(item.arguments["dst"], sent[item.arguments["recv_from_rank"]])

@@ -200,9 +200,10 @@ class tracing:
         _current.leave()
 
 
-def record(operation: str, name: str | None, chosen: engine | None = None, /, **arguments: Any) -> Instruction:
-    """For functions of nki.isa only: the kernel is two frames above. `chosen`: the engine that the call names, if it does."""
+def record(operation: str, arguments: dict[str, Any]) -> Instruction:
+    """For functions of nki.isa only: the kernel is two frames above. `arguments`: by the function's names, which it loses
+    `name` and `engine` of."""
     core = _current.get()
     if core is None:
         raise KernelError(f"nisa.{operation} works inside a kernel: a function with @nki.jit that was called")
-    return core.append(operation, chosen, name, arguments)
+    return core.append(operation, arguments.pop("engine", None), arguments.pop("name", None), arguments)

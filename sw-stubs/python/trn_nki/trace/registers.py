@@ -34,7 +34,7 @@ class VirtualRegister(DeviceInteger, NKIObject):
         for value in (a, b):
             if isinstance(value, VirtualRegister):
                 value.has_dependents |= value.factor != 1 or value.bounds is not None
-        recording.record("register_alu", None, dst=made, op=op, a=a, b=b)
+        recording.record("register_alu", {"dst": made, "op": op, "a": a, "b": b})
         return made
 
     def __add__(self, other: RegisterOrInteger) -> "VirtualRegister":
@@ -87,7 +87,7 @@ def _bounds(op: operators.Operator, a: RegisterOrInteger, b: RegisterOrInteger) 
 
 def _loaded(tile: NkiTensor) -> VirtualRegister:
     made = VirtualRegister()
-    recording.record("register_load", None, dst=made, src=tile)
+    recording.record("register_load", {"dst": made, "src": tile})
     return made
 
 
