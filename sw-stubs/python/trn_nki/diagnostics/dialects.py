@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from typing import Any, Iterable, Mapping, NoReturn
+from typing import Iterable, Mapping, NoReturn
 
 from trn_nki.diagnostics.errors import closest
 
@@ -35,7 +35,7 @@ _CONVERTED = "nisa.tensor_copy to a tile of the type"
 _OF_TENSOR = {"T": "nl.transpose(tile)", "astype": _CONVERTED, "to": _CONVERTED, "item": _UNKNOWN, "numpy": _UNKNOWN, "tolist": _UNKNOWN}
 _DYNAMIC = "nisa.tensor_copy of a slice that begins at a register: x[:, nl.ds(register, size)]"
 _OF_ISA = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
-_language: Mapping[str, Any] = {}
+_language: Mapping[str, object] = {}
 _OF = {"nki": _OF_NKI, "nki.language": _OF_LANGUAGE, "nki.isa": _OF_ISA}
 
 
@@ -48,7 +48,7 @@ def raise_missing(module: str, name: str, known: Iterable[str]) -> NoReturn:
     raise ImportError(message) if is_import else AttributeError(message, name=name, obj=None)  # Python suggests nothing for None
 
 
-def names_of_language(names: Mapping[str, Any]) -> None:
+def names_of_language(names: Mapping[str, object]) -> None:
     """Declares the names of nki.language, as they are when a message is made."""
     global _language
     _language = names

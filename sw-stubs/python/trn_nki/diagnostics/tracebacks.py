@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import types
-from typing import Any
+from typing import Callable
 
 from trn_nki.diagnostics import places
 
 VARIABLE = "TRN_NKI_TRACEBACK"
-_previous: Any = None
+_previous: Callable[[type[BaseException], BaseException, types.TracebackType | None], object] | None = None
 
 
 class ReportedError(Exception):
@@ -42,6 +42,7 @@ def _report(kind: type[BaseException], error: BaseException, trace: types.Traceb
         return
     if isinstance(error, ReportedError) and not is_full():
         trace = shorten(error)
+    assert _previous is not None  # install() sets it
     _previous(kind, error, trace)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +11,9 @@ from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
 from trn_nki.values import data_types
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def read(text: str) -> host_arrays.HostArray:
@@ -50,7 +54,7 @@ def write(path: str, array: host_arrays.HostArray) -> None:
         numpy.save(file, array.raw, allow_pickle=False)
 
 
-def as_float(array: host_arrays.HostArray) -> numpy.ndarray:
+def as_float(array: host_arrays.HostArray) -> npt.NDArray[Any]:
     """The values as float64; of packed types and scales the bits."""
     if array.dtype.is_float:
         return formats.to_float32(array.raw, array.dtype).astype(numpy.float64)

@@ -8,7 +8,7 @@ from typing import Any
 from trn_nki.compile import compile_recording
 from trn_nki.run.boards import generation_of
 from trn_nki.run.execution import Options, execute
-from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.trace import Kernel, host_arrays, record_kernel
 from trn_nki.values import generations
 from trn_nki.values.choices import Choice
 
@@ -42,7 +42,7 @@ def _options() -> Options:
     return Options(os.environ.get(BOARD_VARIABLE), os.environ.get(CONNECT_VARIABLE))
 
 
-def run_kernel(kernel: Any, arguments: Any, named: dict[str, Any]) -> Any:
+def run_kernel(kernel: Kernel, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Results as arrays, in the structure that the kernel returned. Raises KernelError, RunError."""
     options = _options()
     assert options.board is not None

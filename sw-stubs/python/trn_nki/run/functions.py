@@ -7,12 +7,13 @@ import os
 import pathlib
 import re
 import sys
+import types
 from typing import Any, Callable
 
 from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.trace.exceptions import report_exception
 
-_modules: dict[pathlib.Path, Any] = {}
+_modules: dict[pathlib.Path, types.ModuleType] = {}
 
 
 def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[..., Any]:
@@ -38,7 +39,7 @@ def _kernels_of(path: pathlib.Path) -> str:
     return f"; its kernels are {', '.join(found)}" if found else ""
 
 
-def _imported(path: pathlib.Path) -> Any:
+def _imported(path: pathlib.Path) -> types.ModuleType:
     if os.fspath(path.parent) not in sys.path:
         sys.path.append(os.fspath(path.parent))  # last: no module of Python or of a package is hidden
     spec = importlib.util.spec_from_file_location(_module_name(path), path)

@@ -49,7 +49,7 @@ class InputFiles:
         if event == "open" and (details[2] or 0) & os.O_ACCMODE != os.O_WRONLY:
             self._add(details[0])
 
-    def _add(self, name: Any) -> None:
+    def _add(self, name: object) -> None:
         if not isinstance(name, (str, bytes, os.PathLike)) or len(self._files) > MAX_FILES:
             return
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -16,6 +16,9 @@ from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
 from trn_nki.trace.exceptions import report_exception
 from trn_nki.values import data_types
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MAX_BYTES = 1 << 30  # of one array
 _MADE = re.compile(r"\s*(\w+)\s*\[([\d\s,]*)\]\s*(.*?)\s*$")
@@ -54,7 +57,7 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
     return of_numbers(content(found.group(3), math.prod(shape), name, known["seed"]).reshape(shape), dtype)
 
 
-def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
+def content(text: str, count: int, name: str, seed: int) -> npt.NDArray[Any]:
     """The numbers of a text, in the syntax of programs' tensors (doc/programs.md, "Running"). Raises ValueError."""
     if text == "index":
         return numpy.arange(count, dtype=numpy.float64)
@@ -113,7 +116,7 @@ def numbers(array: host_arrays.HostArray) -> Any:
     return formats.to_float32(array.raw, array.dtype)
 
 
-def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays.HostArray:
+def of_numbers(values: npt.NDArray[Any], dtype: data_types.DataType) -> host_arrays.HostArray:
     """Rounded to nearest even; integers saturate, and are made from FP64 where FP32 cannot hold them."""
     if not data_types.is_computed(dtype) and not dtype.is_integer and numpy.any(values):
         raise ValueError(f"numbers other than 0 are no elements of {dtype}; give its bits in a file")
@@ -130,7 +133,7 @@ def _mix(z: int) -> int:
     return z ^ (z >> 31)
 
 
-def _mixed(z: numpy.ndarray) -> numpy.ndarray:
+def _mixed(z: npt.NDArray[Any]) -> npt.NDArray[Any]:
     z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
     return z ^ (z >> numpy.uint64(31))

@@ -16,7 +16,7 @@ import pathlib
 import pickle
 import time
 import warnings
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy
 
@@ -30,6 +30,9 @@ from trn_nki.run.functions import function_of
 from trn_nki.run.input_files import InputFiles
 from trn_nki.trace import Recording, host_arrays, record_kernel
 from trn_nki.values import data_types
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 LAST_NUMBER = data_types.uint32.code  # last type that trnvp handles as numbers
 
@@ -371,7 +374,7 @@ class _Files:
     def __init__(self, folder: pathlib.Path):
         self._folder = folder
 
-    def name_of(self, raw: numpy.ndarray) -> str:
+    def name_of(self, raw: npt.NDArray[Any]) -> str:
         data = numpy.ascontiguousarray(raw).tobytes()
         path = self._folder / f"{hashlib.sha256(data).hexdigest()}.bin"
         if not path.exists():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from trn_nki.simulate.machine import execute
-from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.trace import Kernel, host_arrays, record_kernel
 
 __all__ = ["Simulated", "execute"]
 
@@ -16,10 +16,10 @@ __all__ = ["Simulated", "execute"]
 class Simulated:
     """Calling it traces the kernel and executes the recording. Results have the kernel's structure."""
 
-    def __init__(self, kernel: Any):
+    def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
-    def __getitem__(self, lnc: Any) -> "Simulated":
+    def __getitem__(self, lnc: int | tuple[int, ...] | list[int]) -> "Simulated":
         return Simulated(self.kernel[lnc])
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

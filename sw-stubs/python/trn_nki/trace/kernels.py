@@ -7,7 +7,7 @@ import dis
 import functools
 import inspect
 import types
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from trn_nki.diagnostics import places
 from trn_nki.diagnostics.errors import KernelError
@@ -32,7 +32,7 @@ class Kernel:
         self.function, self.run, self.lnc = function, run, lnc
         functools.update_wrapper(self, function)
 
-    def __getitem__(self, lnc: Any) -> "Kernel":
+    def __getitem__(self, lnc: int | tuple[int, ...] | list[int]) -> "Kernel":
         lnc = lnc[0] if isinstance(lnc, (tuple, list)) and len(lnc) == 1 else lnc
         if not isinstance(lnc, int) or not 1 <= lnc <= MAX_LNC:
             raise KernelError(f"kernel[{lnc}]: a kernel runs on 1 or {MAX_LNC} cores")
@@ -45,7 +45,12 @@ class Kernel:
 
 
 def record_kernel(
-    kernel: Any, arguments: Any = (), named: dict[str, Any] | None = None, *, generation: Any = None, lnc: int | None = None
+    kernel: Callable[..., Any],
+    arguments: Sequence[Any] = (),
+    named: dict[str, Any] | None = None,
+    *,
+    generation: str | int | generations.Generation | None = None,
+    lnc: int | None = None,
 ) -> recording.Recording:
     """Traces a kernel for each core. Arrays among the arguments become tensors in HBM.
 
@@ -74,7 +79,7 @@ def record_kernel(
     return made
 
 
-def _bind(function: Callable[..., Any], arguments: Any, named: dict[str, Any]) -> dict[str, Any]:
+def _bind(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from typing import Any
-
 from trn_nki.diagnostics import places
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.indirection import DeviceInteger
 from trn_nki.trace import recording
 from trn_nki.trace.instructions import WhileLoop
 
@@ -21,12 +20,12 @@ _AGAIN = "POP_JUMP_BACKWARD_IF_TRUE"
 
 
 @functools.lru_cache(maxsize=256)
-def _jumps(code: types.CodeType) -> dict[int, tuple[str, Any]]:
+def _jumps(code: types.CodeType) -> dict[int, tuple[str, dis.Positions | None]]:
     """Offset of each jump on a condition -> its name and its place in the source."""
     return {step.offset: (step.opname, step.positions) for step in dis.get_instructions(code) if "JUMP" in step.opname}
 
 
-def test(register: Any, frame: types.FrameType) -> bool:
+def test(register: DeviceInteger, frame: types.FrameType) -> bool:
     """The truth value of a register in a kernel's statement. Raises KernelError outside of a while statement."""
     core = recording.current("a register")
     jumps = _jumps(frame.f_code)
