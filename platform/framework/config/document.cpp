@@ -204,6 +204,13 @@ void check_text(const source& target) {
     }
 }
 
+/// yaml-cpp refuses a tab before the first word of a line without naming it.
+std::string hint_of_tab(std::string_view text, int at) {
+    const auto line = text.substr(0, static_cast<std::size_t>(std::max(at, 0))).rfind('\n') + 1;
+    const auto tab = text.find_first_not_of(' ', line);
+    return tab < text.size() && text[tab] == '\t' ? "lines are indented with spaces, not tabs" : "";
+}
+
 void build_tree(source& target) {
     try {
         check_text(target);
@@ -217,7 +224,8 @@ void build_tree(source& target) {
         target.problems->throw_if_any();
     } catch (const YAML::Exception& error) {
         const YAML::Mark mark = error.mark.is_null() ? YAML::Mark() : error.mark;
-        target.report(mistake::not_yaml, place_of(mark, 1), "not YAML: " + error.msg);
+        target.report(mistake::not_yaml, place_of(mark, 1), "not YAML: " + error.msg,
+                      hint_of_tab(target.text, mark.pos));
         target.problems->throw_if_any();
     }
 }
