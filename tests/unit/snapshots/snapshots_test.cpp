@@ -381,9 +381,9 @@ TEST(Snapshots, LimitsApplyToTheRestoredState) {
         [&](scenario::group& alike) {
             const auto number = alike.branch({});
             snapshots states;
-            alike.report().at(all[number].steps.front(), 0);
+            alike.report().begin(all[number].steps.front(), 0);
             if (!states.keep("a")) restore(states, "a");
-            alike.report().at(all[number].steps.front(), 0);
+            alike.report().begin(all[number].steps.front(), 0);
             if (number == 0) pause();
             for (std::vector<std::vector<char>> much;;) much.emplace_back(1 << 20, 'x');
         },
