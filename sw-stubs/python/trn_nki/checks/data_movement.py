@@ -83,7 +83,7 @@ def _dma_transpose(call: Call) -> None:
     given = call.arguments["axes"]
     if axes is None or (given is not None and tuple(given) != axes):
         raise KernelError(
-            f"nisa.dma_transpose: axes {given} of a source with {src.ndim} dimensions; possible are " "(1, 0), (2, 1, 0) and (3, 1, 2, 0)",
+            f"nisa.dma_transpose: axes {given} of a source with {src.ndim} dimensions; possible are (1, 0), (2, 1, 0) and (3, 1, 2, 0)",
             "8.2",
         )
     if dst.size != src.size:

@@ -29,7 +29,7 @@ def check(call: Call, view: NkiTensor) -> None:
     wanted = view.start_partition if name != "dst" else _of_destination(call, start)
     if start % 32 or start != wanted:
         raise KernelError(
-            f"nisa.{call.operation}: the index tile of {name} starts at partition {start}; it must start at " f"{wanted}, a multiple of 32",
+            f"nisa.{call.operation}: the index tile of {name} starts at partition {start}; it must start at {wanted}, a multiple of 32",
             "2.4",
         )
     if call.engine is engine.tensor:

@@ -117,7 +117,7 @@ def reduced_axes(axis: Axes, dimensions: int) -> tuple[int, ...]:
     if not axes or axes != tuple(range(axes[0], dimensions)) or axes[0] < 1:
         advice = "; over partitions: nisa.tensor_partition_reduce, or a product with a tile of ones" if 0 in axes else ""
         raise KernelError(
-            f"nisa.tensor_reduce: axis {axis} of {dimensions} dimensions; the last free dimensions are " f"reduced, without a gap{advice}",
+            f"nisa.tensor_reduce: axis {axis} of {dimensions} dimensions; the last free dimensions are reduced, without a gap{advice}",
             "8.4",
         )
     return axes
@@ -133,7 +133,7 @@ def _tensor_reduce(call: Call) -> None:
     left = math.prod(data.shape[1 : axes[0]])
     if dst.shape[0] != data.shape[0] or dst.free_size != left:
         raise KernelError(
-            f"nisa.tensor_reduce: the result has {data.shape[0]} partitions and {left} elements in each; " f"dst is {dst!r}", "8.4"
+            f"nisa.tensor_reduce: the result has {data.shape[0]} partitions and {left} elements in each; dst is {dst!r}", "8.4"
         )
 
 
@@ -256,7 +256,7 @@ def _pattern(call: Call, tile: NkiTensor) -> None:
         operands.integer(call, name)
     count = math.prod(pair[1] for pair in pattern)
     if count != tile.free_size:
-        raise KernelError(f"nisa.{call.operation}: pattern {pattern} makes {count} values for a partition; dst is " f"{tile!r}", "7.5")
+        raise KernelError(f"nisa.{call.operation}: pattern {pattern} makes {count} values for a partition; dst is {tile!r}", "7.5")
 
 
 def _iota(call: Call) -> None:
@@ -299,7 +299,7 @@ def _select_reduce(call: Call) -> None:
 def _bn_stats(call: Call) -> None:
     dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
     if data.free_size > MAX_BN_STATS or dst.free_size != 6 or dst.shape[0] != data.shape[0]:
-        raise KernelError(f"nisa.bn_stats: data has at most {MAX_BN_STATS} elements and dst 6; they are {data!r} and " f"{dst!r}", "8.4")
+        raise KernelError(f"nisa.bn_stats: data has at most {MAX_BN_STATS} elements and dst 6; they are {data!r} and {dst!r}", "8.4")
 
 
 def _bn_aggr(call: Call) -> None:
@@ -404,7 +404,7 @@ def _topk(call: Call) -> None:
     operands.multiple(call, "number of partitions", source.shape[0], 16, 128)
     if not 8 <= n < 65_536 or n > 16 * source.free_size:
         raise KernelError(
-            f"nisa.topk: n is {n}; it must be 8 to 65535, and {source!r} has {16 * source.free_size} values " "for each 16 partitions",
+            f"nisa.topk: n is {n}; it must be 8 to 65535, and {source!r} has {16 * source.free_size} values for each 16 partitions",
             "8.6",
         )
     if values.free_size > n or values.shape[0] != source.shape[0]:

@@ -29,7 +29,7 @@ def _nc_matmul(call: Call) -> None:
             raise KernelError("nisa.nc_matmul: double_row exists from NeuronCore-v3", "13")
         for name, operand in (("stationary", stationary), ("moving", moving)):
             if operand.ndim < 3 or operand.shape[1] != 2:
-                raise KernelError(f"nisa.nc_matmul: with double_row {name} is [partitions, 2, elements], not " f"{operand!r}", "4.1")
+                raise KernelError(f"nisa.nc_matmul: with double_row {name} is [partitions, 2, elements], not {operand!r}", "4.1")
         columns, count = columns // 2, count // 2
     if stationary.shape[0] != moving.shape[0]:
         raise KernelError(
@@ -86,9 +86,7 @@ def _result(call: Call, dst: NkiTensor, columns: int, count: int) -> None:
     narrow = dst.dtype is types.bfloat16 and call.generation.max_moving_bf16
     limit = call.generation.max_moving_bf16 if narrow else call.generation.max_moving_fp32
     if count > limit:
-        raise KernelError(
-            f"nisa.{call.operation}: moving has {count} columns; NeuronCore-v{call.generation.number} " f"takes {limit}", "4.1"
-        )
+        raise KernelError(f"nisa.{call.operation}: moving has {count} columns; NeuronCore-v{call.generation.number} takes {limit}", "4.1")
     if dst.shape[0] != columns or dst.free_size != count:
         raise KernelError(f"nisa.{call.operation}: the result is [{columns}, {count}]; dst is {dst!r}", "4.1")
     if call.generation.number < 4 and dst.storage.address is not None:
@@ -101,7 +99,7 @@ def _destination_type(call: Call, dst: NkiTensor) -> None:
     allowed = (types.float32, types.bfloat16) if call.generation.number >= 4 else (types.float32,)
     if dst.dtype not in allowed:
         raise KernelError(
-            f"nisa.{call.operation}: dst is {dst.dtype}; NeuronCore-v{call.generation.number} writes " f"{' or '.join(allowed)}", "4.1"
+            f"nisa.{call.operation}: dst is {dst.dtype}; NeuronCore-v{call.generation.number} writes {' or '.join(allowed)}", "4.1"
         )
 
 
@@ -114,10 +112,10 @@ def _array_tile(call: Call, rows: int, columns: int, column_tiles: bool) -> None
     smallest = 32 if call.generation.number >= 3 else 64
     for axis, (start, extent, used) in enumerate(zip(position, size, (rows, columns))):
         if extent not in (32, 64, 128) or extent < smallest or start % extent or not 0 <= start < 128:
-            raise KernelError(f"nisa.{call.operation}: no tile of the array starts at {tuple(position)} with size " f"{tuple(size)}", "4.1")
+            raise KernelError(f"nisa.{call.operation}: no tile of the array starts at {tuple(position)} with size {tuple(size)}", "4.1")
         if used > extent:
             raise KernelError(
-                f"nisa.{call.operation}: stationary has {used} {('rows', 'columns')[axis]}; its tile of " f"the array has {extent}", "4.1"
+                f"nisa.{call.operation}: stationary has {used} {('rows', 'columns')[axis]}; its tile of the array has {extent}", "4.1"
             )
     if not column_tiles and size[1] != 128:
         raise KernelError(f"nisa.{call.operation}: this mode has no column tiles", "4.1")
@@ -135,7 +133,7 @@ def _starts_at(call: Call, name: str, wanted: int) -> None:
     found = call.arguments[name]
     if found.start_partition != wanted:
         raise KernelError(
-            f"nisa.{call.operation}: {name} starts at partition {found.start_partition}; its tile of the array at " f"{wanted}", "4.1"
+            f"nisa.{call.operation}: {name} starts at partition {found.start_partition}; its tile of the array at {wanted}", "4.1"
         )
 
 
@@ -167,11 +165,11 @@ def _scale(call: Call, data: NkiTensor, scale: NkiTensor, name: str) -> None:
     needed = 32 * (data.shape[0] // 32 - 1) + 4
     if scale.buffer is not sbuf or start not in (0, 4, 8, 12):
         raise KernelError(
-            f"nisa.{call.operation}: {name} starts at partition {start} of its quadrant; possible are " "0, 4, 8 and 12 in SBUF", "3.9"
+            f"nisa.{call.operation}: {name} starts at partition {start} of its quadrant; possible are 0, 4, 8 and 12 in SBUF", "3.9"
         )
     if scale.partition + needed > scale.storage.partitions or scale.free_size != data.free_size:
         raise KernelError(
-            f"nisa.{call.operation}: {name} is {scale!r}; {data!r} needs {needed} partitions and " f"{data.free_size} columns", "3.9"
+            f"nisa.{call.operation}: {name} is {scale!r}; {data!r} needs {needed} partitions and {data.free_size} columns", "3.9"
         )
 
 
@@ -185,9 +183,7 @@ def _nc_transpose(call: Call) -> None:
         dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
         limit = 32
     if data.shape[0] > limit or data.free_size > limit:
-        raise KernelError(
-            f"nisa.nc_transpose: data is {data!r}; the {call.engine.name} engine transposes up to " f"[{limit}, {limit}]", "8.3"
-        )
+        raise KernelError(f"nisa.nc_transpose: data is {data!r}; the {call.engine.name} engine transposes up to [{limit}, {limit}]", "8.3")
     if dst.shape[0] != data.free_size or dst.free_size != data.shape[0]:
         raise KernelError(f"nisa.nc_transpose: the result is [{data.free_size}, {data.shape[0]}]; dst is {dst!r}", "8.3")
     if dst.dtype is not data.dtype and not (call.generation.number == 2 and call.engine is engine.tensor and dst.dtype is types.float32):

@@ -48,9 +48,7 @@ def tile(call: Call, name: str, *regions: MemoryRegion) -> NkiTensor:
     start = found.start_partition
     if start and (partitions > 64 or start % (64 if partitions > 32 else 32)):
         steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"
-        raise KernelError(
-            f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; " f"so many must start at {steps}", "2.2"
-        )
+        raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; so many must start at {steps}", "2.2")
     _pattern(call, name, found)
     place(call, name, found)
     return found
@@ -102,7 +100,7 @@ def scalar(call: Call, name: str, partitions: int) -> Scalar | None:
         if value.indirection is not None:
             raise KernelError(f"nisa.{call.operation}: the place of {name}, {value!r}, must be known before the run", "7.4")
         if value.free_size != 1 or value.shape[0] != partitions:
-            raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; " f"it is {value!r}", "7.4")
+            raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; it is {value!r}", "7.4")
     elif value is not None:
         number(call, name)
     return value
@@ -169,7 +167,7 @@ def operator(call: Call, name: str, *allowed: Operator) -> Operator:
         raise KernelError(f"nisa.{call.operation}: no engine has {value!r} here{these}", "3.4")
     if value.generation > call.generation.number:
         raise KernelError(
-            f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target " f"is v{call.generation.number}",
+            f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target is v{call.generation.number}",
             "3.4",
         )
     return value
@@ -184,7 +182,7 @@ def _meant(value: object) -> str:
 def activation_function(call: Call, name: str) -> Operator:
     value = call.arguments[name]
     if not isinstance(value, Operator) or value.activation is None:
-        raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not " f"{_kind(value)}", "3.6")
+        raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not {_kind(value)}", "3.6")
     return value
 
 

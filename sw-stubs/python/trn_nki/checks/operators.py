@@ -49,7 +49,7 @@ def pair(call: Call, first: str, second: str) -> tuple[Operator, Operator]:
         _one_of(call, given, _OF_SCALAR)
     elif call.engine is engine.gpsimd and not _GPSIMD.intersection(given):
         raise KernelError(
-            f"nisa.{call.operation}: GPSIMD has it for nl.rsqrt and nl.power only, not for {given[0]!r} and " f"{given[1]!r}", "8.4"
+            f"nisa.{call.operation}: GPSIMD has it for nl.rsqrt and nl.power only, not for {given[0]!r} and {given[1]!r}", "8.4"
         )
     return given
 

@@ -40,9 +40,7 @@ def check(instruction: Recorded, generation: Generation) -> None:
     """Raises KernelError when the target cannot execute the instruction as the specification says."""
     operation = OPERATIONS[instruction.operation]
     if operation.generation > generation.number:
-        raise KernelError(
-            f"nisa.{operation.name} exists from NeuronCore-v{operation.generation}; the target is " f"v{generation.number}", "13"
-        )
+        raise KernelError(f"nisa.{operation.name} exists from NeuronCore-v{operation.generation}; the target is v{generation.number}", "13")
     call = Call(instruction, generation)
     rule = _RULES.get(instruction.operation)
     if rule is not None:

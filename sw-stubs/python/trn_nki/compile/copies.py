@@ -56,7 +56,7 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Place | None
     rest = [dim for dim in rest if dim is not block]
     if math.prod(dim[0] for dim in rest) > MAX_PARTS:
         raise KernelError(
-            f"the copy takes {math.prod(dim[0] for dim in rest)} descriptor lists of blocks, at most " f"{MAX_PARTS} are possible",
+            f"the copy takes {math.prod(dim[0] for dim in rest)} descriptor lists of blocks, at most {MAX_PARTS} are possible",
             "15.3",
             place,
         )
@@ -145,7 +145,7 @@ def lines(array: Pattern, tile: Pattern, size: int, place: Place | None) -> Line
 def _check_sizes(source: Pattern, destination: Pattern, place: Place | None) -> None:
     if source.elements != destination.elements:
         raise KernelError(
-            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
+            f"the copy has {source.elements} elements in its source and {destination.elements} in its destination", "8.2", place
         )
 
 

@@ -231,7 +231,7 @@ class Operands:
         )
         if len(found.merged()) > 4:
             raise KernelError(
-                f"{role} has {len(found.merged())} dimensions that cannot be merged, at most 4 are " "possible", "2.3", self.place
+                f"{role} has {len(found.merged())} dimensions that cannot be merged, at most 4 are possible", "2.3", self.place
             )
         return found
 
@@ -273,7 +273,7 @@ class Operands:
     def _static(self, view: NkiTensor) -> None:
         if view.indirection is not None:
             raise KernelError(
-                f"{view!r}: a {view.indirection.kind} index known only on the device is not compiled yet; " "nki.simulate runs it",
+                f"{view!r}: a {view.indirection.kind} index known only on the device is not compiled yet; nki.simulate runs it",
                 "15.3",
                 self.place,
             )

@@ -188,9 +188,7 @@ def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
     (first_chip, first), *others = programs
     for chip, other in others:
         if other.collectives != first.collectives:
-            raise ValueError(
-                f"with the arguments of chip {chip} the kernel starts other collectives than with those of chip " f"{first_chip}"
-            )
+            raise ValueError(f"with the arguments of chip {chip} the kernel starts other collectives than with those of chip {first_chip}")
     return first.collectives
 
 
@@ -284,9 +282,7 @@ class _Step:
     def check_names(self, results: dict[str, _Result]) -> None:
         for name in self.check:
             if name not in results:
-                raise ValueError(
-                    f"check: the kernel has no result '{name}'{closest(name, results)}; " f"it has {', '.join(results) or 'none'}"
-                )
+                raise ValueError(f"check: the kernel has no result '{name}'{closest(name, results)}; it has {', '.join(results) or 'none'}")
 
     def simulated(self, instance: _Instance, name: str) -> host_arrays.HostArray:
         """A result, or an argument after the run."""

@@ -117,7 +117,7 @@ class DynamicMemory(Memory):
             first = held.setdefault(row.__array_interface__["data"][0], i)
             if raw[first].tobytes() != raw[i].tobytes():
                 raise KernelError(
-                    f"rows {first} and {i} of the source go to one row of {view!r}; which of them stays is not " "defined",
+                    f"rows {first} and {i} of the source go to one row of {view!r}; which of them stays is not defined",
                     "8.2",
                     self.place,
                 )

@@ -106,12 +106,12 @@ def check_inside(tensor: Placed, strides: Sequence[int], pattern: object) -> Non
     pitch = tensor.pitch
     if tensor.shape[0] > 1 and strides[0] != pitch:
         raise KernelError(
-            f"stride {strides[0]} of the partition dimension is not {pitch}, the elements of one " f"partition of {storage!r}", "2.2"
+            f"stride {strides[0]} of the partition dimension is not {pitch}, the elements of one partition of {storage!r}", "2.2"
         )
     element, partition = tensor.offset % pitch, tensor.offset // pitch
     if element + low < 0 or element + high >= pitch:
         raise KernelError(
-            f"pattern {pattern} reaches elements {element + low} to {element + high} of a partition of " f"{storage!r}, which has {pitch}",
+            f"pattern {pattern} reaches elements {element + low} to {element + high} of a partition of {storage!r}, which has {pitch}",
             "2.3",
         )
     if partition < 0 or partition + tensor.shape[0] > storage.partitions:

@@ -217,7 +217,7 @@ class NkiTensor(PythonOperators, NKIObject):
                     if index < 0:
                         index += size
                     if not 0 <= index < size:
-                        raise KernelError(f"index {part} is outside dimension {dimension} of {self!r}, " f"which has {size}")
+                        raise KernelError(f"index {part} is outside dimension {dimension} of {self!r}, which has {size}")
                     offset += index * stride
                 if dimension == 0 and self.is_on_chip:
                     new_shape.append(1)
@@ -337,7 +337,7 @@ class NkiTensor(PythonOperators, NKIObject):
             return self._derive(self.shape, self.strides, self.offset, dtype)
         if self.shape[-1] > 1 and self.strides[-1] != 1:
             raise KernelError(
-                f"the last dimension of {self!r} has stride {self.strides[-1]}; " "only contiguous elements can take a type of another size"
+                f"the last dimension of {self!r} has stride {self.strides[-1]}; only contiguous elements can take a type of another size"
             )
         outer = self.strides[:-1] + (self.offset,)
         if self.shape[-1] * old % new or any(stride * old % new for stride in outer):

@@ -67,7 +67,7 @@ def check_other(name: str, value: object) -> None:
         f", or of bfloat16 trn_nki.trace.host_arrays.HostArray({name}.view(torch.int16).numpy(), nl.bfloat16)" if library == "torch" else ""
     )
     call = f"{name}.detach().cpu().numpy()" if library == "torch" else f"numpy.asarray({name})"
-    raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass " f"{call}{bits}")
+    raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass {call}{bits}")
 
 
 def as_host_array(value: npt.NDArray[Any] | HostArray) -> HostArray:

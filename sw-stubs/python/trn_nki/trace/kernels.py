@@ -129,7 +129,7 @@ def _outputs(function: Callable[..., Any], result: Any) -> list[NkiTensor]:
         if tensor.is_on_chip:
             place = tensor.storage.place
             raise KernelError(
-                f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm: copy the tile to it " "by nl.store",
+                f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm: copy the tile to it by nl.store",
                 "15.3",
                 (place.callers or (place,))[-1],
             )

@@ -12,7 +12,7 @@ from trn_nki.trace.recording import Recording
 from trn_nki.values.memory_regions import psum
 
 _PRODUCTS = ("nc_matmul", "nc_matmul_mx", "nc_transpose")
-_ADVICE = "; products of one sum go to one tile, allocated before the loop, with accumulate=None, or with True after the " "first"
+_ADVICE = "; products of one sum go to one tile, allocated before the loop, with accumulate=None, or with True after the first"
 
 
 def warn_products(recording: Recording) -> None:

@@ -152,7 +152,7 @@ class Core:
         partition, byte = address or (0, 0)
         if byte + size > limit or partition + shape[0] > PARTITIONS or min(partition, byte) < 0:
             raise KernelError(
-                f"a tile of {size} bytes per partition at byte {byte} does not fit into the {limit} of " f"{region.value.upper()}", "2.1"
+                f"a tile of {size} bytes per partition at byte {byte} does not fit into the {limit} of {region.value.upper()}", "2.1"
             )
         if region is MemoryRegion.psum and byte % 4:
             raise KernelError(f"a PSUM tile starts at a multiple of 4 bytes, not at {byte}", "2.1")

@@ -44,7 +44,7 @@ class Tenancy:
                 if latest > number:
                     other = self._tiles[latest - 1]
                     raise KernelError(
-                        f"{view!r} is used after its memory went to {other!r} " f"({other.place.file}:{other.place.line})", "15.3"
+                        f"{view!r} is used after its memory went to {other!r} ({other.place.file}:{other.place.line})", "15.3"
                     )
         for view in instruction.writes:
             number = self._number.get(view.storage)

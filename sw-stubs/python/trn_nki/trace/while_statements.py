@@ -37,6 +37,6 @@ def test(register: DeviceInteger, frame: types.FrameType) -> bool:
         core.open_loop(WhileLoop(register, places.Place(frame.f_code, frame.f_lasti)))
         return True
     raise KernelError(
-        "the value of a register is not known while the kernel is traced; only `while register:` may " "test it",
+        "the value of a register is not known while the kernel is traced; only `while register:` may test it",
         place=places.Place(frame.f_code, frame.f_lasti),
     )
