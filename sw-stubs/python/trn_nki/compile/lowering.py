@@ -60,6 +60,20 @@ def _set_roles(program: Program) -> None:
                 part.destination.base.note_write()
 
 
+# Operation of nki.isa -> instruction that writes `dst`, and the arguments that are its tiles a and b.
+_PLAIN: dict[str, tuple[str, ...]] = {
+    "tensor_copy": ("copy", "src"),
+    "reciprocal": ("reciprocal", "data"),
+    "bn_stats": ("bn_stats", "data"),
+    "bn_aggr": ("bn_aggr", "data"),
+    "max8": ("max8", "src"),
+    "nc_n_gather": ("gather_n", "data", "indices"),
+    "sequence_bounds": ("sequence_bounds", "segment_ids"),
+    "rng": ("rng",),
+    "rand_get_state": ("rand_get_state",),
+}
+
+
 class Lowering:
     """Appends the instructions of one core, call by call."""
 
@@ -87,7 +101,12 @@ class Lowering:
         arguments = self.operands.steps.resolved(item.arguments)
         operation = item.operation
         handler: Callable[..., None] | None = getattr(self, f"_{operation}", None)
-        if operation.startswith("register_"):
+        if operation in _PLAIN:
+            name, *sources = _PLAIN[operation]
+            self._lanes(name, arguments["dst"], **{key: arguments[source] for key, source in zip("ab", sources)})
+        elif operation in ("set_rng_seed", "rand_set_state"):
+            self._read(operation, arguments["src_seeds"])
+        elif operation.startswith("register_"):
             getattr(self.control, operation)(**arguments)
         elif operation in ("dma_copy", "dma_transpose", "dma_compute"):
             getattr(self.moves, operation)(arguments)
@@ -115,6 +134,11 @@ class Lowering:
         result = self._tile(dst, "dst")
         sources = {key: self._tile(view) for key, view in views.items() if view is not None}
         self._add(name, [*fields, ("dst", result), *sources.items()], [*sources.values(), *reads], [result])
+
+    def _read(self, name: str, view: NkiTensor) -> None:
+        """An instruction that only reads a tile."""
+        source = self._tile(view)
+        self._add(name, [("a", source)], [source])
 
     def _scalars(self, bitvec: bool = False, **values: Scalar | None) -> tuple[list[Field], list[Tile]]:
         fields: list[Field] = []
@@ -144,9 +168,6 @@ class Lowering:
             self._lanes("read_accumulator", result, ["negate"] if negate else [])
 
     # Lanes.
-
-    def _tensor_copy(self, dst: NkiTensor, src: NkiTensor) -> None:
-        self._lanes("copy", dst, a=src)
 
     def _memset(self, dst: NkiTensor, value: Number) -> None:
         result = self._tile(dst, "dst")
@@ -232,9 +253,6 @@ class Lowering:
             reads,
             a=src,
         )
-
-    def _reciprocal(self, dst: NkiTensor, data: NkiTensor) -> None:
-        self._lanes("reciprocal", dst, a=data)
 
     def _tensor_copy_predicated(self, dst: NkiTensor, src: Scalar, predicate: NkiTensor, reverse_pred: bool) -> None:
         fields: list[Field] = ["predicate_reversed"] if reverse_pred else []
@@ -362,25 +380,12 @@ class Lowering:
     def _tensor_partition_reduce(self, dst: NkiTensor, op: Operator, data: NkiTensor) -> None:
         self._lanes("partition_reduce", dst, [("op0", self._alu(op))], a=data)
 
-    def _bn_stats(self, dst: NkiTensor, data: NkiTensor) -> None:
-        self._lanes("bn_stats", dst, a=data)
-
-    def _bn_aggr(self, dst: NkiTensor, data: NkiTensor) -> None:
-        self._lanes("bn_aggr", dst, a=data)
-
-    def _max8(self, dst: NkiTensor, src: NkiTensor) -> None:
-        self._lanes("max8", dst, a=src)
-
-    def _match_load(self, values: NkiTensor) -> None:
-        source = self._tile(values)
-        self._add("match_load", [("a", source)], [source])
-
     def _nc_find_index8(self, dst: NkiTensor, data: NkiTensor, vals: NkiTensor) -> None:
-        self._match_load(vals)
+        self._read("match_load", vals)
         self._lanes("find_index8", dst, a=data)
 
     def _nc_match_replace8(self, dst: NkiTensor, data: NkiTensor, vals: NkiTensor, imm: Number, dst_idx: NkiTensor | None) -> None:
-        self._match_load(vals)
+        self._read("match_load", vals)
         result, source = self._tile(dst, "dst"), self._tile(data)
         writes = [result]
         fields: list[Field] = [("imm", fp32(imm)), ("dst", result), ("a", source)]
@@ -399,9 +404,6 @@ class Lowering:
         whole = dataclasses.replace(source, partitions=result.partitions)
         self._add("shuffle", [("mask", f"[{mask}]"), ("dst", result), ("a", whole)], [source, *kept], [result])
 
-    def _nc_n_gather(self, dst: NkiTensor, data: NkiTensor, indices: NkiTensor) -> None:
-        self._lanes("gather_n", dst, a=data, b=indices)
-
     def _local_gather(
         self, dst: NkiTensor, src_buffer: NkiTensor, index: NkiTensor, num_elem_per_idx: int, num_valid_indices: int | None
     ) -> None:
@@ -412,29 +414,12 @@ class Lowering:
         values, indices, source = (self._tile(view) for view in (val_dst, idx_dst, src))
         self._add("topk", [("imm", int(n)), ("dst", values), ("a", source), ("b", indices)], [source], [values, indices])
 
-    def _sequence_bounds(self, dst: NkiTensor, segment_ids: NkiTensor) -> None:
-        self._lanes("sequence_bounds", dst, a=segment_ids)
-
     def _nonzero_with_count(self, dst: NkiTensor, src: NkiTensor, index_offset: int, padding_val: int) -> None:
         self._lanes("nonzero_count", dst, [("imm", int(index_offset)), ("s0", f"i32({int(padding_val)})")], a=src)
-
-    def _rng(self, dst: NkiTensor) -> None:
-        self._lanes("rng", dst)
 
     def _rand2(self, dst: NkiTensor, min: Scalar, max: Scalar) -> None:  # noqa: A002 - AWS's names
         scalars, reads = self._scalars(s0=min, s1=max)
         self._lanes("rand2", dst, scalars, reads)
-
-    def _set_rng_seed(self, src_seeds: NkiTensor) -> None:
-        source = self._tile(src_seeds)
-        self._add("set_rng_seed", [("a", source)], [source])
-
-    def _rand_set_state(self, src_seeds: NkiTensor) -> None:
-        source = self._tile(src_seeds)
-        self._add("rand_set_state", [("a", source)], [source])
-
-    def _rand_get_state(self, dst: NkiTensor) -> None:
-        self._lanes("rand_get_state", dst)
 
     # Scalar engine.
 
