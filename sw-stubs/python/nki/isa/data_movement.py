@@ -47,7 +47,7 @@ def dma_transpose(
     """dst = src with its first and last dimension exchanged, by DMA.
 
     Tensors in HBM or SBUF of one type with equal numbers of elements, whose places are known before the run; `src` has two to
-    four dimensions. `axes`: None, or (1, 0), (2, 1, 0), (3, 1, 2, 0). `priority` and `dge_mode` have no effect.
+    four dimensions. `axes`: None, or (1, 0), (2, 1, 0), (3, 1, 2, 0). `priority`, `dge_mode` and `oob_mode` have no effect.
     Specification: 8.2, rows 18 and 20.
     """
     return record("dma_transpose", locals())
@@ -65,7 +65,8 @@ def dma_compute(
     """dst = sum of srcs in FP32, computed by the DMA engines.
 
     1 to 16 tensors, or rows by an index tile, with as many elements as `dst`, which has at most 128 rows; types that engines
-    compute with (3.1). `reduce_op`: nl.add; `scales`: None, or 1.0 for each source. Specification: 14.
+    compute with (3.1). `reduce_op`: nl.add; `scales`: None, or 1.0 for each source; `oob_mode`: not skip with
+    rows by index; `unique_indices` has no effect. Specification: 14.
     """
     return record("dma_compute", locals())
 

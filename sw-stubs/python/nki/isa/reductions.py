@@ -40,7 +40,8 @@ def tensor_reduce(
     """dst = op over the last free dimensions of data.
 
     Tiles; `axis`: the last free dimensions, without a gap; `dst` has an element for each index of the others. `op`: an
-    arithmetic, logical or bitwise operator with a start value; `negate` multiplies by -1, not with bitwise operators.
+    arithmetic, logical or bitwise operator with a start value; `negate` multiplies by -1, not with bitwise operators; `keepdims` has no
+    effect.
     Specification: 8.4, row 29; 3.5.
     """
     return record("tensor_reduce", locals())
