@@ -68,16 +68,14 @@ class Rows:
             raise KernelError(f"{len(starts)} parts of each row are not contiguous, at most {MAX_GATHERS} can be moved", "8.2", place)
         per_row = index.stride // unit
         indices = self._scaled(self.operands.tile(index.tile), per_row)
+        whole = tile
         if len(starts) > 1 and tile.merged() != ((tile.elements, 1),):
-            made = self.operands.made(tile.partitions, tile.elements, tile.dtype, "rows")
-            if gathers:
-                self._parts(made, array, table, starts, unit, indices, per_row, True, skips)
-                self.moves.append_copy(tile, made)
-            else:
-                self.moves.append_copy(made, tile)
-                self._parts(made, array, table, starts, unit, indices, per_row, False, skips)
-            return
-        self._parts(tile, array, table, starts, unit, indices, per_row, gathers, skips)
+            whole = self.operands.made(tile.partitions, tile.elements, tile.dtype, "rows")
+            if not gathers:
+                self.moves.append_copy(whole, tile)
+        self._parts(whole, array, table, starts, unit, indices, per_row, gathers, skips)
+        if whole is not tile and gathers:
+            self.moves.append_copy(tile, whole)
 
     def _move_all(self, tile: Tile, table: NkiTensor, end: int) -> bool:
         """Gathers whole rows of the table and copies the tile's part of them; False if the table's last row is
