@@ -171,7 +171,7 @@ void trn_coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint6
 
 void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction) {
     reduction.type = b->coll->config.type;
-    reduction.with = b->coll->config.with;
+    reduction.operation = b->coll->config.with;
     trn_coll_reduce(&b->program, engine, &reduction);
 }
 

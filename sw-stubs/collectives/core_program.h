@@ -61,7 +61,7 @@ void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, u
                    uint64_t bytes);
 typedef struct coll_reduction {
     trn_element type;
-    trn_coll_operator with;
+    trn_coll_operator operation;
     uint64_t bytes;
     uint64_t operands[TRN_COMPUTE_OPERANDS];
     uint32_t operand_count;

@@ -128,6 +128,26 @@ class Documents(Checkers):
                 self.write({**good, "models/a.py": "", name: text})
                 self.fails(expected, script)
 
+    def test_names(self):
+        script = "tests/support/check_names.py"
+        self.copy("check_names.py", "project_files.py")
+        good = {
+            "models/a.cpp": "bool on = true;\nreturn at;\nauto x = map.at(1); // int to\nif (a.to == b.from) f(one);\n",
+            "platform/a.h": '/* int to; */ std::string text = "int to;";\nvoid f(int destination);\n',
+        }
+        self.write(good)
+        self.passes(script)
+        for text, expected in (
+            ("int x;\nint to = 0;\n", "models/a.cpp:2: 'int to'"),
+            ("for (const auto& one : all) {}\n", "models/a.cpp:1: 'const auto& one'"),
+            ("void f(std::uint64_t at, int x);\n", "models/a.cpp:1: 'std::uint64_t at'"),
+            ("struct a { b::c* of; };\n", "models/a.cpp:1: 'b::c* of'"),
+            ("int on = 1;\n", "models/a.cpp:1: 'int on'"),
+        ):
+            with self.subTest(text):
+                self.write({**good, "models/a.cpp": text})
+                self.fails(expected, script)
+
     def test_arrows_and_circles(self):
         script = SUPPORT / "check_arrows.py"
         self.copy()
