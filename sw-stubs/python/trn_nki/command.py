@@ -175,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("run", "profile"):
             command.add_argument("--board", help="the board that lives for the run (a chip of the generation)")
             command.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
-            command.add_argument("--chip", help="its function (the only command)")
+            command.add_argument("--chip", help="its function (the only one)")
             command.add_argument("--core", type=int, default=0)
             command.add_argument(
                 "--limit", type=nanoseconds, default=100_000_000, metavar="TIME", help="of simulated time: ns, or with a unit (100 ms)"
