@@ -8,12 +8,14 @@
 namespace trn {
 
 /// Base of targets that implement only b_transport. By default, debug accesses transfer no bytes
-/// and DMI is refused.
+/// and DMI is refused. Non-blocking transport completes each request at once; an initiator that
+/// needs the other phases, or targets that defer accesses, binds through an initiator_bridge.
 class blocking_transport : public tlm::tlm_fw_transport_if<> {
 public:
-    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
-                                       sc_core::sc_time&) final {
-        SC_REPORT_FATAL("/trn/tlm", "targets are reached by b_transport only");
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) final {
+        if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // an ignorable phase
+        b_transport(payload, delay);
         return tlm::TLM_COMPLETED;
     }
     unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }

@@ -5,6 +5,7 @@
 
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "platform/framework/tlm/set_access.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {
@@ -42,6 +43,25 @@ TEST(TargetSocketTest, WithoutFurtherFunctionsOnlyTransactionsReachTheModule) {
     EXPECT_EQ(dmi.get_start_address(), 0u);
     EXPECT_EQ(dmi.get_end_address(), ~sc_dt::uint64{0});
     EXPECT_EQ(counter.accesses, 1u);
+}
+
+TEST(TargetSocketTest, NonBlockingTransportCompletesARequestAtOnce) {
+    test::tlm_driver cpu{"cpu"};
+    memory ram{"ram", {.size = 0x1000, .access_latency = {7, sc_core::SC_NS}}};
+    cpu.out.bind(ram.in);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+
+    std::uint32_t word = 5;
+    tlm::tlm_generic_payload payload;
+    set_access(payload, tlm::TLM_WRITE_COMMAND, 0x10, &word, sizeof word);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay(3, sc_core::SC_NS);
+    EXPECT_EQ(cpu.out->nb_transport_fw(payload, phase, delay), tlm::TLM_COMPLETED);
+    EXPECT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(delay, sc_core::sc_time(10, sc_core::SC_NS));
+    EXPECT_EQ(cpu.read(0x10), 5u);
+    phase = tlm::END_RESP;
+    EXPECT_EQ(cpu.out->nb_transport_fw(payload, phase, delay), tlm::TLM_ACCEPTED);
 }
 
 TEST(TargetSocketTest, RouterRevokesThePointersOfAllItsInitiators) {
