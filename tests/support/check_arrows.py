@@ -72,6 +72,7 @@ ALLOWED = {
     **framework("loader"),
     **framework("kernel"),
     **framework("tlm", "kernel"),
+    **framework("bridges", "tlm", "misuse"),
     **framework("netlist/kinds"),
     **framework("netlist/plan", "netlist/kinds", "misuse"),
     **framework("netlist/document", "netlist/plan"),

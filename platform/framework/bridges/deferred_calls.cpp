@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/deferred_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/framework/bridges/reports.h"
+#include "platform/framework/misuse/initiator.h"
+
+namespace trn {
+
+using sc_core::sc_time;
+
+deferred_calls::call::call(deferred_calls& owner)
+    : tlm_generic_payload(&owner), asker_([this, &owner] { owner.recycle(*this); }) {}
+
+sc_time deferred_calls::call::delay() const {
+    const sc_time& now = sc_core::sc_time_stamp();
+    return start_ > now ? start_ - now : sc_core::SC_ZERO_TIME;
+}
+
+void deferred_calls::call::copy(const tlm::tlm_generic_payload& original, const sc_time& start) {
+    const bool is_selective = original.get_byte_enable_ptr() != nullptr;
+    bytes_.resize(original.get_data_length());
+    enables_.resize(is_selective ? original.get_byte_enable_length() : 0);
+    set_data_ptr(bytes_.data());
+    set_byte_enable_ptr(is_selective ? enables_.data() : nullptr);
+    deep_copy_from(original);  // extensions by their clone()
+    set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    set_dmi_allowed(false);
+    start_ = start;
+    is_done_ = false;
+}
+
+deferred_calls::call* deferred_calls::enter(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    auto* const access = payload.get_extension<pending_access>();
+    const sc_time& now = sc_core::sc_time_stamp();
+    if (access == nullptr) {
+        refuse(payload);
+        return nullptr;
+    }
+    if (call* const repeated = access->is_repeated() ? find(payload) : nullptr) {
+        if (!repeated->is_done_) {
+            repeated->asker_.hold(payload);
+            return nullptr;
+        }
+        payload.update_original_from(*repeated);
+        if (repeated->end_ > now) delay = std::max(delay, repeated->end_ - now);
+        access->abandon();  // ends the call
+        return nullptr;
+    }
+    call* const added = unused();
+    if (added == nullptr) {
+        room_.hold(payload);
+        return nullptr;
+    }
+    added->copy(payload, now + delay);
+    added->acquire();
+    added->asker_.hold(payload);
+    return added;
+}
+
+void deferred_calls::finish(call& done, const sc_time& end) {
+    done.is_done_ = true;
+    done.end_ = end;
+    done.asker_.wake();
+    done.release();
+}
+
+/// The foreign target does not refer to the transaction any more.
+void deferred_calls::free(tlm::tlm_generic_payload* released) {
+    recycle(static_cast<call&>(*released));
+}
+
+/// Makes the call available again, unless the target refers to it or its response is not fetched.
+void deferred_calls::recycle(call& ended) {
+    if (ended.get_ref_count() > 0 || ended.asker_.is_used()) return;
+    ended.reset();  // frees the cloned extensions
+    idle_.push_back(&ended);
+    room_.wake();
+}
+
+deferred_calls::call* deferred_calls::find(const tlm::tlm_generic_payload& payload) {
+    const auto found =
+        std::ranges::find_if(all_, [&](const auto& each) { return each->asker_.holds(payload); });
+    return found == all_.end() ? nullptr : found->get();
+}
+
+deferred_calls::call* deferred_calls::unused() {
+    if (idle_.empty()) {
+        if (all_.size() == max_calls) return nullptr;
+        return all_.emplace_back(new call(*this)).get();
+    }
+    call* const last = idle_.back();
+    idle_.pop_back();
+    return last;
+}
+
+void deferred_calls::refuse(tlm::tlm_generic_payload& payload) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    if (has_refused_) return;
+    has_refused_ = true;
+    const initiator* const source = initiator::current();
+    bridge_report::initiator_cannot_wait(
+        fmt::format("{}: {} cannot wait for the foreign target: {}; let it access through a "
+                    "trn::memory_port, or bind the target without this bridge if it never waits "
+                    "(doc/tlm.md); reported once",
+                    owner_.name(), source == nullptr ? "an initiator" : source->describe(),
+                    bridge_report::describe(payload)));
+}
+
+}  // namespace trn

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+namespace trn {
+
+/// Base of modules between an initiator and a target: debug transport and DMI pass unchanged, and
+/// so do invalidations on the way back. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`:
+/// how many may bind `in`, 0 for any number.
+template <unsigned InWidth, unsigned OutWidth, int Initiators>
+class forwarding_module : public sc_core::sc_module,
+                          protected tlm::tlm_fw_transport_if<>,
+                          protected tlm::tlm_bw_transport_if<> {
+public:
+    tlm::tlm_target_socket<InWidth, tlm::tlm_base_protocol_types, Initiators> in{"in"};
+    tlm::tlm_initiator_socket<OutWidth> out{"out"};
+
+protected:
+    explicit forwarding_module(const sc_core::sc_module_name& name) : sc_module(name) {
+        in.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+        out.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
+        return out->transport_dbg(payload);
+    }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
+        return out->get_direct_mem_ptr(payload, dmi);
+    }
+    void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
+        for (int i = 0; i < in.size(); ++i) in[i]->invalidate_direct_mem_ptr(first, last);
+    }
+};
+
+}  // namespace trn

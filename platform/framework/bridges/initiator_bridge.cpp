@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/initiator_bridge.h"
+
+#include <fmt/format.h>
+
+#include "platform/framework/bridges/reports.h"
+
+namespace trn {
+
+initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+    SC_HAS_PROCESS(initiator_bridge);
+    SC_METHOD(serve);
+    sensitive << work_;
+    dont_initialize();
+}
+
+void initiator_bridge::end_of_elaboration() {
+    target_ = out.operator->();
+    initiator_ = in.operator->();
+}
+
+void initiator_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    threads_.transport(*target_, payload, delay);
+}
+
+tlm::tlm_sync_enum initiator_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload,
+                                                     tlm::tlm_phase& phase,
+                                                     sc_core::sc_time& delay) {
+    return requests_.receive(payload, phase, delay);
+}
+
+tlm::tlm_sync_enum initiator_bridge::nb_transport_bw(tlm::tlm_generic_payload& payload,
+                                                     tlm::tlm_phase&, sc_core::sc_time&) {
+    bridge_report::protocol(
+        fmt::format("{}: the target answers a {} by nb_transport_bw, but was called by b_transport",
+                    name(), bridge_report::describe(payload)));
+    return tlm::TLM_ACCEPTED;
+}
+
+void initiator_bridge::serve() {
+    requests_.serve(*target_, *initiator_);
+}
+
+}  // namespace trn

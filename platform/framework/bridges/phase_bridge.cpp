@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/phase_bridge.h"
+
+#include <fmt/format.h>
+
+#include "platform/framework/bridges/reports.h"
+
+namespace trn {
+
+using sc_core::sc_time;
+
+phase_bridge::phase_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+    SC_HAS_PROCESS(phase_bridge);
+    SC_METHOD(send_requests);
+    sensitive << free_;
+    dont_initialize();
+}
+
+void phase_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    call* const added = calls_.enter(payload, delay);
+    if (added == nullptr) return;
+    requests_.push_back(added);
+    send_requests();
+    if (added->is_done()) calls_.enter(payload, delay);  // has the response already
+}
+
+tlm::tlm_sync_enum phase_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                                                 sc_time&) {
+    bridge_report::protocol(
+        fmt::format("{}: non-blocking transport of a {}: bind a foreign initiator through a "
+                    "trn::initiator_bridge (doc/tlm.md)",
+                    name(), bridge_report::describe(payload)));
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+}
+
+void phase_bridge::send_requests() {
+    while (sent_ == nullptr && !requests_.empty()) {
+        const sc_time& now = sc_core::sc_time_stamp();
+        if (free_at_ > now) return free_.notify(free_at_ - now);
+        call& next = *requests_.front();
+        requests_.pop_front();
+        send(next);
+    }
+}
+
+void phase_bridge::send(call& next) {
+    sent_ = &next;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_time delay = next.delay();
+    const tlm::tlm_sync_enum progress = out->nb_transport_fw(next, phase, delay);
+    if (progress == tlm::TLM_ACCEPTED) return;  // the target calls back
+    end_request(next, delay);
+    if (progress == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
+    const sc_time end = sc_core::sc_time_stamp() + delay;
+    if (progress == tlm::TLM_UPDATED) {  // BEGIN_RESP
+        phase = tlm::END_RESP;
+        out->nb_transport_fw(next, phase, delay);
+    }
+    calls_.finish(next, end);
+}
+
+/// The target has taken the request, and takes the next one after `delay`.
+void phase_bridge::end_request(const call& sent, const sc_time& delay) {
+    if (sent_ != &sent) return;  // END_REQ was before BEGIN_RESP
+    sent_ = nullptr;
+    free_at_ = sc_core::sc_time_stamp() + delay;
+    if (!requests_.empty()) free_.notify(delay);
+}
+
+tlm::tlm_sync_enum phase_bridge::nb_transport_bw(tlm::tlm_generic_payload& payload,
+                                                 tlm::tlm_phase& phase, sc_time& delay) {
+    auto* const answered = dynamic_cast<call*>(&payload);
+    if (answered == nullptr || answered->is_done() ||
+        (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP)) {
+        bridge_report::protocol(fmt::format("{}: the target sends phase {} for a {}", name(),
+                                            phase.get_name(), bridge_report::describe(payload)));
+        return tlm::TLM_ACCEPTED;
+    }
+    end_request(*answered, delay);
+    if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+    calls_.finish(*answered, sc_core::sc_time_stamp() + delay);
+    return tlm::TLM_COMPLETED;  // END_RESP at the same time
+}
+
+}  // namespace trn

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <tlm>
+
+/// What bridges report through sc_report, as foreign models do.
+namespace trn::bridge_report {
+
+/// Message types, for sc_report_handler::set_actions().
+inline constexpr char cannot_wait_type[] = "/trn/bridges/initiator_cannot_wait";
+inline constexpr char protocol_type[] = "/trn/bridges/protocol";
+inline constexpr char binding_type[] = "/trn/bridges/binding";
+
+/// A warning: the access has failed, the simulation continues.
+void initiator_cannot_wait(const std::string& text);
+/// A warning: a foreign model broke the base protocol.
+void protocol(const std::string& text);
+/// An error: the sockets cannot be bound.
+void binding(const std::string& text);
+
+/// "read of 4 bytes at 0x1000"
+std::string describe(const tlm::tlm_generic_payload& payload);
+
+}  // namespace trn::bridge_report

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/thread_bridge.h"
+
+#include <fmt/format.h>
+
+#include "platform/framework/bridges/reports.h"
+
+namespace trn {
+
+thread_bridge::thread_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+    SC_HAS_PROCESS(thread_bridge);
+    SC_METHOD(launch);
+    sensitive << first_request_;
+    dont_initialize();
+}
+
+void thread_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    deferred_calls::call* const added = calls_.enter(payload, delay);
+    if (added == nullptr) return;
+    requests_.push_back(added);
+    if (has_thread_)
+        request_.notify();  // at once: the thread looks at the queue whenever it becomes idle
+    else
+        first_request_.notify(sc_core::SC_ZERO_TIME);
+}
+
+tlm::tlm_sync_enum thread_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload,
+                                                  tlm::tlm_phase&, sc_core::sc_time&) {
+    bridge_report::protocol(
+        fmt::format("{}: non-blocking transport of a {}: bind a foreign initiator through a "
+                    "trn::initiator_bridge (doc/tlm.md)",
+                    name(), bridge_report::describe(payload)));
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum thread_bridge::nb_transport_bw(tlm::tlm_generic_payload& payload,
+                                                  tlm::tlm_phase&, sc_core::sc_time&) {
+    bridge_report::protocol(
+        fmt::format("{}: the target answers a {} by nb_transport_bw, but was called by b_transport",
+                    name(), bridge_report::describe(payload)));
+    return tlm::TLM_ACCEPTED;
+}
+
+/// Creates the thread as a child of this module: a process of the initiator would be its parent
+/// otherwise.
+void thread_bridge::launch() {
+    has_thread_ = true;
+    sc_core::sc_spawn_options options;
+    options.set_sensitivity(&request_);
+    sc_core::sc_spawn([this] { serve(); }, "thread", &options);
+}
+
+void thread_bridge::serve() {
+    for (;;) {
+        while (requests_.empty()) sc_core::wait();
+        deferred_calls::call& next = *requests_.front();
+        requests_.pop_front();
+        sc_core::sc_time delay = next.delay();
+        out->b_transport(next, delay);
+        calls_.finish(next, sc_core::sc_time_stamp() + delay);
+    }
+}
+
+}  // namespace trn

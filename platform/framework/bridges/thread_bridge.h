@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <systemc>
+#include <tlm>
+
+#include "platform/framework/bridges/deferred_calls.h"
+#include "platform/framework/bridges/forwarding_module.h"
+
+namespace trn {
+
+/// Joins initiators of this project to a foreign target whose b_transport may wait: calls it in a
+/// thread of its own, one access after the other, while the initiators' accesses are deferred. An
+/// initiator gets data, response, DMI hint and the rest of the annotated delay when it repeats its
+/// access. The access of an initiator that was reset ends in the thread; its response is dropped.
+/// The thread is created at the first access.
+class thread_bridge final : public forwarding_module<64, 64, 0> {
+public:
+    explicit thread_bridge(const sc_core::sc_module_name& name);
+
+    /// Number of accesses that are deferred, or whose initiator has abandoned them.
+    std::size_t open() const { return calls_.open(); }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    void launch();
+    void serve();
+
+    deferred_calls calls_{*this};
+    std::deque<deferred_calls::call*> requests_;
+    sc_core::sc_event first_request_{"first_request"}, request_{"request"};
+    bool has_thread_ = false;
+};
+
+}  // namespace trn

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/phase_bridge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "platform/framework/bridges/reports.h"
+#include "platform/framework/bridges/socket_binder.h"
+#include "platform/framework/tlm/router.h"
+#include "tests/unit/bridges/foreign_models.h"
+#include "tests/unit/bridges/restricted_models.h"
+
+namespace {
+
+using namespace trn;
+using namespace trn::test;
+using foreign::ns;
+using way = foreign::phased_memory::way;
+
+/// Two methods reach a memory controller with phases.
+struct PhaseBridgeTest : testing::Test {
+    method_initiator cpu{"cpu"}, second{"second"};
+    router bus{"bus", {}};
+    foreign::phased_memory memory{"memory"};
+    socket_binder binder;
+
+    PhaseBridgeTest() {
+        cpu.out.bind(bus.target);
+        second.out.bind(bus.target);
+        binder.bind(bus.initiator, memory.in, coding_style::restricted,
+                    coding_style::approximately_timed);
+        bus.map({0, 0x1000, 0, 0});
+    }
+    phase_bridge& bridge() { return dynamic_cast<phase_bridge&>(*binder.inserted().front()); }
+    void expect_words(way answers, double latency) {
+        memory.answers = answers;
+        for (unsigned i = 0; i < 8; ++i) cpu.write(8 * i, 100 + i);
+        for (unsigned i = 0; i < 8; ++i) second.write(8 * i + 4, 200 + i);
+        for (unsigned i = 0; i < 8; ++i) cpu.read(8 * i);
+        for (unsigned i = 0; i < 8; ++i) second.read(8 * i + 4);
+        sc_core::sc_start(ns(5000));
+        ASSERT_EQ(cpu.results.size(), 16u);
+        ASSERT_EQ(second.results.size(), 16u);
+        for (unsigned i = 0; i < 8; ++i) {
+            EXPECT_EQ(cpu.results[8 + i].word, 100 + i);
+            EXPECT_EQ(second.results[8 + i].word, 200 + i);
+            EXPECT_EQ(second.results[8 + i].outcome, memory_port::outcome::done);
+        }
+        EXPECT_EQ(std::min(cpu.results[0].end, second.results[0].end), ns(latency));
+        EXPECT_EQ(memory.violations, 0u);
+        EXPECT_EQ(memory.ends, 32u);
+        EXPECT_EQ(memory.open, 0u);
+        EXPECT_EQ(bridge().open(), 0u);
+    }
+};
+
+TEST_F(PhaseBridgeTest, FollowsFourPhases) {
+    expect_words(way::four_phases, 50);
+}
+TEST_F(PhaseBridgeTest, FollowsAnEarlyEndOfTheRequest) {
+    expect_words(way::early_end_of_request, 50);
+}
+TEST_F(PhaseBridgeTest, FollowsAnEarlyResponse) {
+    expect_words(way::early_response, 50);
+}
+TEST_F(PhaseBridgeTest, FollowsACompletion) {
+    expect_words(way::completion, 50);
+}
+TEST_F(PhaseBridgeTest, FollowsAResponseWithoutEndOfRequest) {
+    expect_words(way::no_end_of_request, 50);
+}
+
+TEST_F(PhaseBridgeTest, SendsTheNextRequestBeforeTheResponse) {
+    cpu.read(0);
+    second.read(4);
+    sc_core::sc_start(ns(1000));
+    EXPECT_EQ(memory.max_open, 2u);
+    ASSERT_EQ(memory.accepted_at.size(), 2u);
+    EXPECT_EQ(memory.accepted_at[0], ns(5));
+    EXPECT_EQ(memory.accepted_at[1], ns(10));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    ASSERT_EQ(second.results.size(), 1u);
+    const auto [first, last] = std::minmax(cpu.results[0].end, second.results[0].end);
+    EXPECT_EQ(first, ns(50));
+    EXPECT_EQ(last, ns(55));
+}
+
+TEST_F(PhaseBridgeTest, DropsTheResponseOfAnAbandonedAccess) {
+    cpu.write(0, 5);
+    sc_core::sc_start(ns(10));
+    cpu.reset();
+    cpu.read(0);
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].word, 5u);
+    EXPECT_EQ(memory.ends, 2u);
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(PhaseBridgeTest, TheAnnotatedDelayOfTheInitiatorIsThatOfTheRequest) {
+    cpu.access(tlm::TLM_READ_COMMAND, 0, 0, ns(30));
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].end, ns(80));
+}
+
+}  // namespace

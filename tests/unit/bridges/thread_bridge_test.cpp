@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/bridges/thread_bridge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "platform/framework/bridges/reports.h"
+#include "platform/framework/bridges/socket_binder.h"
+#include "platform/framework/tlm/router.h"
+#include "tests/support/tlm_driver.h"
+#include "tests/unit/bridges/foreign_models.h"
+#include "tests/unit/bridges/restricted_models.h"
+
+namespace {
+
+using namespace trn;
+using namespace trn::test;
+using foreign::ns;
+using testing::HasSubstr;
+
+/// Two methods and a tool reach a peripheral with a 32-bit socket through a router.
+struct ThreadBridgeTest : testing::Test {
+    method_initiator cpu{"cpu"}, second{"second"};
+    tlm_driver tool{"tool"};
+    router bus{"bus", {}};
+    foreign::waiting_peripheral peripheral{"peripheral"};
+    sc_core::sc_signal<bool> irq{"irq"};
+    socket_binder binder;
+
+    ThreadBridgeTest() {
+        cpu.out.bind(bus.target);
+        second.out.bind(bus.target);
+        tool.out.bind(bus.target);
+        binder.bind(bus.initiator, peripheral.in, coding_style::restricted,
+                    coding_style::loosely_timed);
+        peripheral.irq.bind(irq);
+        bus.map({0x10000, foreign::waiting_peripheral::size, 0, 0});
+    }
+    static void run(double nanoseconds) { sc_core::sc_start(ns(nanoseconds)); }
+    thread_bridge& bridge() { return dynamic_cast<thread_bridge&>(*binder.inserted().front()); }
+};
+
+TEST_F(ThreadBridgeTest, AMethodReadsAndWritesATargetThatWaits) {
+    cpu.write(0x10010, 0x12345678);
+    cpu.read(0x10010);
+    run(1000);
+    ASSERT_EQ(cpu.results.size(), 2u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::done);
+    EXPECT_EQ(cpu.results[0].end, ns(40));
+    EXPECT_EQ(cpu.results[1].word, 0x12345678u);
+    EXPECT_EQ(cpu.results[1].end, ns(80));
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(ThreadBridgeTest, TheAccessBeginsAndEndsWithTheAnnotatedDelays) {
+    peripheral.annotated = ns(7);
+    cpu.access(tlm::TLM_READ_COMMAND, 0x10010, 0, ns(20));
+    run(1000);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].end, ns(20 + 40 + 7));
+}
+
+TEST_F(ThreadBridgeTest, AnErrorOfTheTargetFailsTheAccess) {
+    bus.map({0x20000, 0x1000, foreign::waiting_peripheral::size, 0});
+    cpu.read(0x20000);
+    run(1000);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::failed);
+}
+
+TEST_F(ThreadBridgeTest, AccessesOfSeveralInitiatorsTakeTurns) {
+    for (unsigned i = 0; i < 20; ++i) {
+        cpu.write(0x10000 + 8 * i, 100 + i);
+        second.write(0x10004 + 8 * i, 200 + i);
+    }
+    for (unsigned i = 0; i < 20; ++i) {
+        cpu.read(0x10000 + 8 * i);
+        second.read(0x10004 + 8 * i);
+    }
+    run(100 * 40);
+    ASSERT_EQ(cpu.results.size(), 40u);
+    ASSERT_EQ(second.results.size(), 40u);
+    for (unsigned i = 0; i < 20; ++i) {
+        EXPECT_EQ(cpu.results[20 + i].word, 100 + i);
+        EXPECT_EQ(second.results[20 + i].word, 200 + i);
+    }
+    EXPECT_EQ(peripheral.max_inside, 1u);
+}
+
+TEST_F(ThreadBridgeTest, TheThreadIsCreatedAtTheFirstAccess) {
+    const auto has_thread = [this] {
+        const auto all = bridge().get_child_objects();
+        return std::ranges::any_of(
+            all, [](const sc_core::sc_object* each) { return !each->get_child_objects().empty(); });
+    };
+    run(100);
+    EXPECT_FALSE(has_thread());
+    cpu.read(0x10000);
+    run(100);
+    EXPECT_TRUE(has_thread());
+    cpu.read(0x10000);
+    run(100);
+    EXPECT_EQ(cpu.results.size(), 2u);
+}
+
+TEST_F(ThreadBridgeTest, AnAbandonedAccessEndsInTheThread) {
+    cpu.write(0x10000, 5);
+    run(10);
+    cpu.reset();
+    cpu.read(0x10004);
+    EXPECT_EQ(bridge().open(), 1u);
+    run(1000);
+    EXPECT_EQ(peripheral.ended, 2u);
+    EXPECT_EQ(peripheral.bytes[0], 5u);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].word, 0u);
+    EXPECT_EQ(cpu.results[0].end, ns(80));
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(ThreadBridgeTest, TheSameAccessAfterAnAbandonedOneHasItsOwnResponse) {
+    cpu.read(0x10000);
+    run(10);
+    cpu.reset();
+    peripheral.bytes[0] = 1;
+    cpu.read(0x10000);
+    run(35);
+    EXPECT_TRUE(cpu.results.empty());
+    peripheral.bytes[0] = 2;
+    run(100);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].word, 2u);
+}
+
+TEST_F(ThreadBridgeTest, InitiatorsThatCannotWaitGetAnErrorAndOneReport) {
+    const report_log log(bridge_report::cannot_wait_type);
+    run(1);
+    tool.read(0x10010);
+    EXPECT_EQ(tool.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    tool.read(0x10014);
+    EXPECT_EQ(tool.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    ASSERT_EQ(log.texts().size(), 1u);
+    EXPECT_THAT(log.texts()[0], HasSubstr(bridge().name()));
+    EXPECT_THAT(log.texts()[0], HasSubstr("read of 4 bytes at 0x10"));
+    EXPECT_THAT(log.texts()[0], HasSubstr("memory_port"));
+    EXPECT_EQ(peripheral.begun, 0u);
+}
+
+TEST_F(ThreadBridgeTest, DebugTransportAndPointersPass) {
+    run(1);
+    peripheral.bytes[0x10] = 9;
+    std::uint32_t word = 0;
+    EXPECT_EQ(tool.debug_read(0x10010, word), 4u);
+    EXPECT_EQ(word, 9u);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(tool.request_dmi(0x10010, dmi));
+    peripheral.grants_pointers = true;
+    EXPECT_TRUE(tool.request_dmi(0x10010, dmi));
+    EXPECT_EQ(dmi.get_dmi_ptr(), peripheral.bytes.data());
+    EXPECT_EQ(dmi.get_start_address(), 0x10000u);
+    peripheral.in->invalidate_direct_mem_ptr(0, 0xfff);
+    EXPECT_EQ(tool.invalidations, 1u);
+    EXPECT_EQ(tool.invalidated_first, 0x10000u);
+    EXPECT_EQ(peripheral.begun, 0u);
+}
+
+/// A method that sends one payload with all attributes.
+struct full_payload_initiator : sc_core::sc_module {
+    tlm_utils::simple_initiator_socket<full_payload_initiator, 64> out{"out"};
+    SC_HAS_PROCESS(full_payload_initiator);
+    explicit full_payload_initiator(sc_core::sc_module_name name) : sc_module(name) {
+        SC_METHOD(send);
+        sensitive << wake;
+        dont_initialize();
+    }
+    void send() {
+        pending.attempt(payload);
+        payload.set_extension(&pending);
+        payload.set_extension(&tag);
+        sc_core::sc_time delay;
+        out->b_transport(payload, delay);
+        payload.clear_extension(&pending);
+        payload.clear_extension(&tag);
+        is_done = !pending.is_deferred();
+    }
+    sc_core::sc_event wake;
+    pending_access pending{wake};
+    foreign::tag tag;
+    tlm::tlm_generic_payload payload;
+    bool is_done = false;
+};
+
+TEST(ThreadBridge, ByteEnablesStreamingWidthAndExtensionsReachTheTarget) {
+    full_payload_initiator cpu("cpu");
+    foreign::waiting_peripheral peripheral("peripheral");
+    sc_core::sc_signal<bool> irq("irq");
+    peripheral.irq.bind(irq);
+    socket_binder binder;
+    binder.bind(cpu.out, peripheral.in, coding_style::restricted, coding_style::loosely_timed);
+
+    std::array<std::uint8_t, 8> bytes{1, 2, 3, 4, 5, 6, 7, 8};
+    std::array<std::uint8_t, 2> enables{TLM_BYTE_ENABLED, TLM_BYTE_DISABLED};
+    cpu.payload.set_command(tlm::TLM_WRITE_COMMAND);
+    cpu.payload.set_address(0x20);
+    cpu.payload.set_data_ptr(bytes.data());
+    cpu.payload.set_data_length(8);
+    cpu.payload.set_streaming_width(4);
+    cpu.payload.set_byte_enable_ptr(enables.data());
+    cpu.payload.set_byte_enable_length(2);
+    cpu.tag.value = 41;
+    cpu.wake.notify(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start(ns(100));
+    EXPECT_TRUE(cpu.is_done);
+    EXPECT_TRUE(cpu.payload.is_response_ok());
+    EXPECT_EQ(peripheral.last_tag, 41u);
+    EXPECT_EQ(cpu.tag.value, 42u);
+    const std::vector<std::uint8_t> written(peripheral.bytes.begin() + 0x20,
+                                            peripheral.bytes.begin() + 0x28);
+    EXPECT_EQ(written, (std::vector<std::uint8_t>{5, 0, 7, 0, 0, 0, 0, 0}));
+
+    bytes.fill(0xee);
+    cpu.payload.set_command(tlm::TLM_READ_COMMAND);
+    cpu.wake.notify(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start(ns(100));
+    EXPECT_EQ(bytes, (std::array<std::uint8_t, 8>{5, 0xee, 7, 0xee, 5, 0xee, 7, 0xee}));
+
+    cpu.payload.set_address(foreign::waiting_peripheral::size);
+    cpu.wake.notify(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start(ns(100));
+    EXPECT_TRUE(cpu.is_done);
+    EXPECT_EQ(cpu.payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(ThreadBridgeTest, MoreAccessesThanTheBridgeTakesWaitForRoom) {
+    for (unsigned i = 0; i < deferred_calls::max_calls + 5; ++i) {
+        cpu.write(0x10000 + 4 * i, i);
+        run(0.1);
+        if (i + 1 < deferred_calls::max_calls + 5) cpu.reset();
+    }
+    run(40.0 * (deferred_calls::max_calls + 6));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::done);
+    EXPECT_EQ(peripheral.bytes[4 * (deferred_calls::max_calls + 4)], deferred_calls::max_calls + 4);
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+}  // namespace
