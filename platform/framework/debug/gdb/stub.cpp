@@ -345,7 +345,9 @@ void stub::point(std::string_view body) {
     case '2':
     case '3':
     case '4':
-        if (range->length == 0 || range->length > 4096) return reply(bad_request);
+        if (range->length == 0 || range->length > 4096 ||
+            range->length - 1 > ~range->address)  // beyond the end of the address space
+            return reply(bad_request);
         done = points_.set(
             insert, process,
             points::watchpoint{{range->address, range->length, head[1] != '2', head[1] != '3'},

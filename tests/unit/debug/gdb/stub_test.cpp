@@ -408,6 +408,14 @@ TEST_F(GdbStubTest, StopAtARemovedWatchpointIsNotReported) {
     EXPECT_GT(c0.cc.x[32], 0x40u);
 }
 
+TEST_F(GdbStubTest, WatchpointsReachTheEndOfTheAddressSpace) {
+    for (const auto* place : {"fffffffffffffff8,8", "ffffffffffffffff,1"}) {
+        EXPECT_EQ(ask(std::string("Z2,") + place), "OK");
+        EXPECT_EQ(ask(std::string("z2,") + place), "OK");
+    }
+    EXPECT_TRUE(c0.mgmt.watchpoints.empty());
+}
+
 TEST_F(GdbStubTest, MonitorOutputIsSplitIntoPackets) {
     sent.clear();
     session.packet("qRcmd," + trn::gdb::hex_text("status"));
@@ -440,6 +448,8 @@ TEST_F(GdbStubTest, MalformedPacketsAreRefusedAndChangeNothing) {
                                "Z0,zz,4",
                                "Z2,0,0",
                                "Z2,0,fffffff",
+                               "Z2,fffffffffffffff8,9",
+                               "Z4,ffffffffffffffff,2",
                                "H",
                                "Hg",
                                "Hgp9.9",
