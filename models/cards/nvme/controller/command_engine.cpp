@@ -338,7 +338,8 @@ void command_engine::head_moved(unsigned number) {
     work_.notify(sc_core::SC_ZERO_TIME);  // the queue's commands can be fetched again
 }
 
-/// Writes a completion in two halves: the second has the phase bit.
+/// Writes a completion in two halves: the second has the phase bit. NVM Express 1.4, 9.5: a
+/// controller that cannot reach a completion queue reports that by CSTS.CFS only.
 void command_engine::write(completion_queue& queue, const completion& done) {
     constexpr std::size_t half = 8;
     const submission_queue* const source = queues_.submission(done.queue);
@@ -355,10 +356,15 @@ void command_engine::write(completion_queue& queue, const completion& done) {
     queue.tail = (queue.tail + 1) % queue.size;
     if (queue.tail == 0) queue.phase = !queue.phase;
     const sc_time now = sc_core::sc_time_stamp();
-    writer_.post(now, address, bytes.first(half));
+    writer_.post(now, address, bytes.first(half), [this](bool written) {
+        if (!written) owner_.fail();
+    });
     writer_.post(now, address + half, bytes.subspan(half),
-                 [this, vector = queue.vector, wanted = queue.interrupts](bool) {
-                     if (wanted) owner_.raise(vector);
+                 [this, vector = queue.vector, wanted = queue.interrupts](bool written) {
+                     if (!written)
+                         owner_.fail();
+                     else if (wanted)
+                         owner_.raise(vector);
                  });
 }
 

@@ -328,6 +328,29 @@ TEST_F(NvmeRules, NothingIsWrittenToADeletedCompletionQueue) {
     EXPECT_TRUE(host.take(1));
 }
 
+// 9.5
+TEST_F(NvmeRules, CompletionQueueThatCannotBeWrittenIsAFatalError) {
+    host.start();
+    for (const std::uint32_t opcode : {0u, 4u})  // makes the queues anew, elsewhere
+        ASSERT_EQ(host.execute(0, command(static_cast<std::uint8_t>(opcode), 0).set(10, 1)).status(),
+                  0u);
+    const auto nowhere = host.memory_size();
+    ASSERT_EQ(host.execute(0, command(5, 0).prps(nowhere).set(10, 15 << 16 | 1).set(11, 1 << 16 | 3))
+                  .status(),
+              0u);
+    ASSERT_EQ(host.execute(0, command(1, 0).prps(0x3000).set(10, 15 << 16 | 1).set(11, 1 << 16 | 1))
+                  .status(),
+              0u);
+    host.pairs[1] = {};
+    const auto interrupts = host.raised[1];
+    host.post(1, command(0));
+    disk_driver::run(1000);
+    EXPECT_EQ(host.get(0x1c) & 2, 2u);
+    EXPECT_EQ(host.raised[1], interrupts);
+    host.start();
+    EXPECT_EQ(read(0, 1), 0u);
+}
+
 // 5.14.1.2
 TEST_F(NvmeRules, MediaErrorThatAppearsDuringAReadIsCounted) {
     host.start();
