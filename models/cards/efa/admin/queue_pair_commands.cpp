@@ -69,6 +69,7 @@ step queue_pair_commands::create(const entry& command) {
         is_long ? limits::long_work_request_bytes : limits::work_request_bytes;
     const bool rings = is_ring(send_depth, limits::send_ring_bytes / entry_bytes) &&
                        send_bytes == send_depth * entry_bytes &&
+                       receive_bytes % limits::receive_bytes == 0 &&
                        (receive_bytes == 0 || is_ring(receive_depth, limits::max_rq_depth));
     const bool is_virtual = command.get(regs::create_qp::sq_virtual) != 0 ||
                             command.get(regs::create_qp::rq_virtual) != 0;

@@ -596,6 +596,44 @@ TEST_F(EfaCardTest, ObjectsInUseAreBusyAndUnknownOnesIllegal) {
             << destroy;
 }
 
+/// Contract 8, 9.2 and 11: rings have a power of two of whole entries.
+TEST_F(EfaCardTest, RingsOfOtherSizesAreRefused) {
+    const auto pd = a.alloc_pd(), uar = a.alloc_uar();
+    const auto cq = a.create_cq(uar, 16).number;
+    const auto event_queue = [&](std::uint16_t depth) {
+        command c(18);
+        c.put(4, depth).put<std::uint8_t>(6, 3).put<std::uint8_t>(7, 4).put(8, a.allocate(65536));
+        return a.execute(c.put<std::uint32_t>(16, 1)).status;
+    };
+    const auto completion_queue = [&](std::uint16_t depth) {
+        command c(9);
+        c.put<std::uint8_t>(5, 8).put(6, depth).put(12, a.allocate(65536));
+        return a.execute(c.put<std::uint16_t>(24, 1).put(26, uar)).status;
+    };
+    const auto queue_pair = [&](std::uint32_t send_bytes, std::uint32_t depth,
+                                std::uint32_t receive_bytes) {
+        command c(1);
+        c.put(4, pd).put(6, verbs_driver::srd).put(16, a.allocate(65536));
+        c.put<std::uint32_t>(24, cq).put<std::uint32_t>(28, cq);
+        c.put(40, send_bytes).put(44, depth).put(48, receive_bytes).put(56, uar);
+        return a.execute(c).status;
+    };
+    for (const auto depth : std::initializer_list<std::uint16_t>{0, 3, 15, 100, 4095}) {
+        EXPECT_EQ(event_queue(depth), 5) << depth;
+        EXPECT_EQ(completion_queue(depth), 5) << depth;
+        EXPECT_EQ(queue_pair(depth * 64u, depth, 256), 5) << depth;
+        EXPECT_EQ(queue_pair(1024, 16, depth == 0 ? 1 : depth * 16u), 5) << depth;
+    }
+    for (const std::uint32_t bytes : {1u, 17u, 255u, 257u, 271u}) {
+        EXPECT_EQ(queue_pair(1024, 16, bytes), 5) << bytes;
+        EXPECT_EQ(queue_pair(768 + bytes, 16, 256), 5) << bytes;
+    }
+    EXPECT_EQ(event_queue(16), 0);
+    EXPECT_EQ(completion_queue(16), 0);
+    EXPECT_EQ(queue_pair(1024, 16, 256), 0);
+    EXPECT_EQ(queue_pair(1024, 16, 0), 0);
+}
+
 TEST_F(EfaCardTest, QueuePairNumbersOfATableAreUniqueInTheirLowBits) {
     const auto pd = a.alloc_pd(), uar = a.alloc_uar();
     const auto cq = a.create_cq(uar, 16);
