@@ -195,9 +195,9 @@ void vfio_user_session::serve(bool readable) {
     await();
 }
 
-/// Sends the held reply, and continues with the client's next messages.
-void vfio_user_session::release() {
-    if (phase_ != phase::holding) return;
+/// Sends the reply if it is still held, and continues with the client's next messages.
+void vfio_user_session::release(std::uint64_t reply) {
+    if (phase_ != phase::holding || reply != held_) return;
     enter(phase::serving);
     serve(false);
 }
@@ -259,8 +259,8 @@ int vfio_user_session::answer(message& request) {
 /// Holds the reply of a write until the work that the write started has finished.
 void vfio_user_session::hold_until_done(const message& request, const started_work& work) {
     if ((request.head.flags & flag_no_reply) != 0 || work.finished() || !hooks_.may_answer) return;
-    const bool due = hooks_.may_answer(work, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->release();
+    const bool due = hooks_.may_answer(work, [weak = weak_from_this(), reply = ++held_] {
+        if (const auto self = weak.lock()) self->release(reply);
     });
     if (!due && phase_ == phase::answering) enter(phase::holding);
 }

@@ -57,7 +57,7 @@ private:
     void await_writable();
     void await_lost();
     void serve(bool readable);
-    void release();
+    void release(std::uint64_t reply);
     void dispatch(message& request);
     /// Returns 0 when a reply has been built, else the errno of the reply.
     int answer(message& request);
@@ -81,7 +81,8 @@ private:
     const events observer_;
     vfio_user_device device_;
 
-    unsigned refusals_ = 0;  // number of logged refusals
+    unsigned refusals_ = 0;   // number of logged refusals
+    std::uint64_t held_ = 0;  // number of the last reply that had to wait
     phase phase_ = phase::introducing;
     // Handlers that are outstanding, in any phase.
     bool awaiting_read_ = false, awaiting_write_ = false, awaiting_time_ = false;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/sanitized.h"
@@ -182,6 +183,27 @@ TEST_F(VfioUserServerTest, WriteIsAnsweredWhenItsWorkIsDone) {
     EXPECT_TRUE(second.ok());
     EXPECT_EQ(second.at<u64>(0), 0x40u);
     held();  // a second call has no effect
+}
+
+/// A reply that was sent without its callback, as after a hang-up, leaves one that comes late.
+TEST_F(VfioUserServerTest, LateCallbackDoesNotReleaseALaterReply) {
+    doorbell bell(function);
+    raw_peer client(path);
+    serve([&] {
+        EXPECT_TRUE(client.hello().ok());
+        EXPECT_TRUE(client.send(10, write_of(0x38, 2)));
+    });
+    while (!held) io.run_one_for(std::chrono::milliseconds(1));
+    const auto first = std::exchange(held, {});
+    first();
+    EXPECT_TRUE(client.receive().ok());
+    EXPECT_TRUE(client.send(10, write_of(0x38, 3)));
+    while (!held) io.run_one_for(std::chrono::milliseconds(1));
+    first();
+    pollfd answer{.fd = client.fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&answer, 1, 0), 0);
+    held();
+    EXPECT_TRUE(client.receive().ok());
 }
 
 TEST_F(VfioUserServerTest, PostedWriteDoesNotDelayLaterMessages) {
