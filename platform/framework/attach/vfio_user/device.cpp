@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/vfio_user/device.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
@@ -35,10 +36,18 @@ bool is_eventfd(int descriptor) {
            std::strcmp(target, "anon_inode:[eventfd]") == 0;
 }
 
+/// Lets no write to the eventfd wait for room in its counter, which its client may fill at any
+/// time.
+bool make_non_blocking(int descriptor) {
+    const int flags = fcntl(descriptor, F_GETFL);
+    return flags >= 0 && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
 /// Adds one, unless the counter is full; a client with a full counter wakes up anyway.
 void signal_eventfd(int descriptor) {
     pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
     const std::uint64_t increment = 1;
+    // Polled too: the client can clear O_NONBLOCK, which belongs to the file that it shares.
     if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0) {
         [[maybe_unused]] const auto written = ::write(descriptor, &increment, sizeof increment);
     }
@@ -258,7 +267,7 @@ int vfio_user_device::set_interrupts(message& request) {
         // All descriptors; or none, which disables (QEMU shortens its list accordingly).
         if (!fds.empty() && fds.size() != asked->count) return EINVAL;
         for (const auto& fd : fds) {
-            if (!is_eventfd(fd.get())) return EINVAL;
+            if (!is_eventfd(fd.get()) || !make_non_blocking(fd.get())) return EINVAL;
         }
         for (std::uint32_t i = 0; msix && i < asked->count; ++i) {
             if (fds.empty()) {

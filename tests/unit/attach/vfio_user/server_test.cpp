@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/vfio_user/server.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
@@ -469,6 +470,10 @@ TEST_F(VfioUserServerTest, VectorsSignalTheirEventfds) {
         ASSERT_EQ(write(fds[1], &full, sizeof full), 8);
         function.raise[1]();
         EXPECT_EQ(trn_vfio_user_interrupts(client, 32, 1, fds.data()), -EINVAL);
+        const int waits = eventfd(0, EFD_CLOEXEC);
+        ASSERT_EQ(trn_vfio_user_interrupts(client, 0, 1, &waits), 0);
+        EXPECT_NE(fcntl(waits, F_GETFL) & O_NONBLOCK, 0);
+        close(waits);
         int ends[2];
         ASSERT_EQ(pipe(ends), 0);
         EXPECT_EQ(trn_vfio_user_interrupts(client, 0, 1, &ends[1]), -EINVAL);
