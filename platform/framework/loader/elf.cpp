@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "platform/framework/config/file.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t max_file_size = std::uint64_t{1} << 30;
 constexpr std::size_t max_segments = 4096;
+constexpr std::size_t max_symbols = 1 << 19;  // about 100 MB; a Linux kernel has a third
 
 struct reader {
     std::span<const std::uint8_t> image;
@@ -85,10 +87,11 @@ struct reader {
         if (result.segments.empty()) refuse("has nothing to load");
     }
 
-    /// Reads symbols; skips unreadable ones, since they are only used for names. Names that share
-    /// the file's bytes could have any length together.
+    /// Reads symbols; skips unreadable ones, since they are only used for names, and those beyond
+    /// max_symbols. Names that share the file's bytes could have any length together.
     void read_symbols(elf_program& result) const {
         std::uint64_t length = 0;
+        std::size_t kept = 0;
         for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
             GElf_Shdr header;
             if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
@@ -103,6 +106,9 @@ struct reader {
                 if (text == nullptr || *text == '\0' || symbol.st_shndx == SHN_UNDEF) continue;
                 length += std::strlen(text);
                 if (length > image.size()) return;
+                if (++kept > max_symbols)
+                    return log::error(name, "has more than {} symbols: the others have no names",
+                                      max_symbols);
                 result.symbols.emplace(text, symbol.st_value);
                 if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
                     result.functions.emplace(symbol.st_value, text);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "platform/framework/log.h"
 #include "tests/unit/loader/elf_image.h"
 
 namespace trn::test {
@@ -145,15 +146,10 @@ TEST(ElfLoader, RefusesSegmentsThatRepeatTheFile) {
     EXPECT_EQ(complaint(image), "prog.elf: its segments have more bytes than the file");
 }
 
-TEST(ElfLoader, NamesOfSymbolsAreNotLongerThanTheFile) {
+/// An executable with these symbols, whose names are in `names`.
+std::vector<std::uint8_t> with_symbols(const std::vector<Elf64_Sym>& symbols,
+                                       const std::string& names) {
     auto image = elf_image();
-    const std::string names = std::string("\0tohost", 8) + std::string(10'000, 'x');
-    std::vector<Elf64_Sym> symbols(5'000);
-    for (std::size_t n = 1; n < symbols.size(); ++n) {
-        symbols[n].st_name = static_cast<Elf64_Word>(n);
-        symbols[n].st_shndx = SHN_ABS;
-        symbols[n].st_value = n;
-    }
     Elf64_Shdr sections[3]{};
     const auto add = [&image](const void* from, std::size_t size) {
         const auto* const bytes = static_cast<const std::uint8_t*>(from);
@@ -172,11 +168,39 @@ TEST(ElfLoader, NamesOfSymbolsAreNotLongerThanTheFile) {
     header(image).e_shoff = table;
     header(image).e_shnum = 3;
     header(image).e_shentsize = sizeof(Elf64_Shdr);
+    return image;
+}
+
+TEST(ElfLoader, NamesOfSymbolsAreNotLongerThanTheFile) {
+    const std::string names = std::string("\0tohost", 8) + std::string(10'000, 'x');
+    std::vector<Elf64_Sym> symbols(5'000);
+    for (std::size_t n = 1; n < symbols.size(); ++n) {
+        symbols[n].st_name = static_cast<Elf64_Word>(n);
+        symbols[n].st_shndx = SHN_ABS;
+        symbols[n].st_value = n;
+    }
+    const auto image = with_symbols(symbols, names);
     const elf_program program = read_elf(image, "prog.elf");
     EXPECT_EQ(program.symbol("tohost"), 1u);
     std::size_t length = 0;
     for (const auto& [name, value] : program.symbols) length += name.size();
     EXPECT_LE(length, image.size());
+}
+
+TEST(ElfLoader, NumberOfSymbolsIsBounded) {
+    std::vector<Elf64_Sym> symbols(600'000);
+    for (std::size_t n = 1; n < symbols.size(); ++n) {
+        symbols[n].st_name = 1;
+        symbols[n].st_info = STT_FUNC;
+        symbols[n].st_shndx = SHN_ABS;
+        symbols[n].st_value = n;
+    }
+    std::string logged;
+    const auto before = log::replace_sink([&](const log::record& r) { logged = r.text; });
+    const elf_program program = read_elf(with_symbols(symbols, std::string("\0f", 2)), "prog.elf");
+    log::replace_sink(before);
+    EXPECT_EQ(program.functions.size(), std::size_t{1} << 19);
+    EXPECT_EQ(logged, "has more than 524288 symbols: the others have no names");
 }
 
 TEST(ElfLoader, FlattensUpToTheEndOfTheAddressSpace) {
