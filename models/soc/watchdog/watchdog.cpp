@@ -62,6 +62,7 @@ void watchdog::control(register_access& a) {
     if (enable.get(a.value) != 0 && enable.get(a.old) == 0) {
         served_ = sc_time_stamp() + a.delay;
         barked_ = false;
+        bite.set(false);
     }
     schedule();
 }
@@ -72,6 +73,8 @@ void watchdog::service(const sc_time& now) {
     served_ = now;  // the pending event checks it when it fires
     regs_.set(status::barked, 0);
     update_bark();
+    bite.set(false);
+    if (!armed_) schedule();
 }
 
 /// Begins or ends a pause if needed.
@@ -114,10 +117,10 @@ std::uint64_t watchdog::remaining(const sc_time& read_at) const {
     return static_cast<std::uint64_t>((bite_at() - now) / sc_time(1, sc_core::SC_US));
 }
 
-/// Schedules the bark or the bite, whichever is next.
+/// Schedules the bark or the bite, whichever is next; after a bite nothing until a new period.
 void watchdog::schedule() {
     expired_.cancel();
-    armed_ = enabled() && !paused_at_;
+    armed_ = enabled() && !paused_at_ && !bite.level();
     if (!armed_) return;
     const sc_time now = sc_time_stamp();
     const sc_time next = !barked_ && bark_at() < bite_at() ? bark_at() : bite_at();

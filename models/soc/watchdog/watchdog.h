@@ -31,7 +31,7 @@ public:
                       pause(sc_core::sc_time_stamp());
                   }};
     irq_out bark{"bark"};
-    irq_out bite{"bite"};  ///< rises with the bite, falls with the resulting reset
+    irq_out bite{"bite"};  ///< rises with the bite, falls with the reset or a new period
 
     watchdog(sc_core::sc_module_name name, const config& cfg);
 

@@ -127,6 +127,22 @@ TEST_F(WatchdogTest, ResetStopsTheWatchdogAndDropsTheBite) {
     EXPECT_EQ(cpu.read(offset(reg::control)), 0u);
 }
 
+TEST_F(WatchdogTest, BitesAgainAfterABiteThatResetNothing) {
+    start(100, 200, true);
+    run(201);
+    EXPECT_EQ(bite.rises(), 1u);
+    run(1000);
+    EXPECT_EQ(bite.rises(), 1u);
+    write(reg::service, service::key_value);
+    EXPECT_FALSE(bite.level());
+    run(199);
+    EXPECT_TRUE(bark.level());
+    EXPECT_FALSE(bite.level());
+    run(2);
+    EXPECT_EQ(bite.rises(), 2u);
+    EXPECT_TRUE(bite.level());
+}
+
 TEST_F(WatchdogTest, PausesDuringAnAnnouncedSleep) {
     start(100, 200, true);
     run(60);
