@@ -302,10 +302,21 @@ static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32
     return io.status;
 }
 
+/* Reads the API version first, then `count` further words. */
+static trn_status read_versioned(trn_device* device, uint32_t* version, const uint32_t* offsets,
+                                 uint32_t* words, uint32_t count) {
+    const uint32_t offset = MISC_RAM(API_VERSION);
+    trn_status status = read_words(device, &offset, version, 1);
+    if (status == TRN_OK && *version == ~0u) /* reads without a response return ones */
+        return trn_fail(device, TRN_DEVICE_GONE,
+                        "the API version reads as ones: the device is not present");
+    if (status == TRN_OK) status = read_words(device, offsets, words, count);
+    return status;
+}
+
 trn_status trn_get_api_version(trn_device* device, uint32_t* version) {
     if (!device || !version) return trn_no_argument(device);
-    const uint32_t offset = MISC_RAM(API_VERSION);
-    return read_words(device, &offset, version, 1);
+    return read_versioned(device, version, NULL, NULL, 0);
 }
 
 trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
@@ -324,14 +335,14 @@ trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sam
     if (die >= device->map->dies)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die,
                         device->part->name, device->map->dies);
-    const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(POWER)(die)};
-    uint32_t words[2] = {0, 0};
-    status = read_words(device, offsets, words, 2);
+    const uint32_t offset = MISC_RAM(POWER)(die);
+    uint32_t version = 0, power = 0;
+    status = read_versioned(device, &version, &offset, &power, 1);
     if (status != TRN_OK) return status;
-    if (words[0] < 3)
+    if (version < 3)
         return trn_fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs 3",
-                        words[0]);
-    *sample = (trn_power_sample){words[1] & 0xffff, words[1] >> 16};
+                        version);
+    *sample = (trn_power_sample){power & 0xffff, power >> 16};
     if (sample->basis_points > 10000)
         return trn_fail(device, TRN_PROTOCOL_ERROR, "power of die %u reads %u of 10000", die,
                         sample->basis_points);
@@ -340,24 +351,23 @@ trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sam
 
 trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts) {
     if (!device || !counts) return trn_no_argument(device);
-    const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(SRAM_ECC),   MISC_RAM(HBM_ECC)(0),
-                                MISC_RAM(HBM_ECC)(1),  MISC_RAM(HBM_ECC)(2), MISC_RAM(HBM_ECC)(3),
-                                MISC_RAM(HBM_REPAIR)};
-    uint32_t words[7] = {0};
-    const trn_status status = read_words(device, offsets, words, 7);
+    const uint32_t offsets[] = {MISC_RAM(SRAM_ECC),   MISC_RAM(HBM_ECC)(0), MISC_RAM(HBM_ECC)(1),
+                                MISC_RAM(HBM_ECC)(2), MISC_RAM(HBM_ECC)(3), MISC_RAM(HBM_REPAIR)};
+    uint32_t version = 0, words[6] = {0};
+    const trn_status status = read_versioned(device, &version, offsets, words, 6);
     if (status != TRN_OK) return status;
     *counts = (trn_ecc_counts){0};
-    const bool split = words[0] >= 6;
-    if (words[1] != WORD_NOT_PUBLISHED) {
-        counts->sram_uncorrected = words[1] & 0xffff;
-        counts->sram_corrected = words[1] >> 16;
+    const bool split = version >= 6;
+    if (words[0] != WORD_NOT_PUBLISHED) {
+        counts->sram_uncorrected = words[0] & 0xffff;
+        counts->sram_corrected = words[0] >> 16;
     }
     for (uint32_t stack = 0; stack < device->map->stacks; ++stack) {
-        const uint32_t word = words[2 + stack];
+        const uint32_t word = words[1 + stack];
         if (word == WORD_NOT_PUBLISHED) continue;
         counts->hbm_uncorrectable[stack] = split ? word >> 12 & 0xf : word & 0xffff;
         counts->hbm_repairable[stack] = split ? word & 0xfff : 0;
     }
-    counts->repair_state = words[6] & 3;
+    counts->repair_state = words[5] & 3;
     return TRN_OK;
 }

@@ -51,6 +51,7 @@ typedef struct trn_ecc_counts {
 } trn_ecc_counts;
 
 trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts);
+/** TRN_DEVICE_GONE: the version reads as ones, which no firmware publishes. */
 trn_status trn_get_api_version(trn_device* device, uint32_t* version);
 
 #ifdef __cplusplus

@@ -163,6 +163,19 @@ TEST_F(StubMailbox, RequiresVersionSevenForTheNewProtocol) {
     EXPECT_TRUE(requests.empty());
 }
 
+TEST_F(StubMailbox, VersionOfOnesMeansThatTheDeviceIsGone) {
+    misc(0) = ~0u;
+    std::uint32_t version = 0;
+    EXPECT_EQ(trn_get_api_version(device, &version), TRN_DEVICE_GONE);
+    EXPECT_THAT(error(), HasSubstr("the device is not present"));
+    EXPECT_EQ(trn_set_power_profile(device, 1), TRN_DEVICE_GONE);
+    trn_power_sample power;
+    EXPECT_EQ(trn_get_power(device, 0, &power), TRN_DEVICE_GONE);
+    trn_ecc_counts counts;
+    EXPECT_EQ(trn_get_ecc(device, &counts), TRN_DEVICE_GONE);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(StubMailbox, RefusesAnAnswerToAnotherRequest) {
     chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [this](auto) {
         misc(0x1F0) = 0x000400ff;
