@@ -59,14 +59,15 @@ struct tlp : tlm::tlm_extension<tlp> {
     }
 };
 
-/// Attaches a TLP header to a payload for the length of one call.
+/// Attaches a TLP header to a payload for the length of one call. A header that the payload has
+/// already returns afterwards.
 class framed {
 public:
     framed(tlm::tlm_generic_payload& payload, function_id requester) : payload_(payload) {
         header.requester = requester;
-        payload_.set_extension(&header);
+        outer_ = payload_.set_extension(&header);
     }
-    ~framed() { payload_.clear_extension(&header); }
+    ~framed() { payload_.set_extension(outer_); }
     framed(const framed&) = delete;
     framed& operator=(const framed&) = delete;
 
@@ -74,6 +75,7 @@ public:
 
 private:
     tlm::tlm_generic_payload& payload_;
+    tlp* outer_ = nullptr;
 };
 
 /// Sends `space` (hot_reset or slot_power) from a port to the device on its link.

@@ -629,6 +629,16 @@ TEST_F(ErrorTest, FirstErrorKeepsPointerAndHeaderUntilItIsCleared) {
     EXPECT_EQ(1u << first_error(), std::uint32_t{PCI_ERR_UNC_COMP_TIME});
 }
 
+TEST(TlpHeader, OuterHeaderReturnsAfterANestedOne) {
+    tlm::tlm_generic_payload request;
+    {
+        const pcie::framed outer(request, 0x0100);
+        { const pcie::framed inner(request, 0x0200); }
+        EXPECT_EQ(request.get_extension<pcie::tlp>(), &outer.header);
+    }
+    EXPECT_EQ(request.get_extension<pcie::tlp>(), nullptr);
+}
+
 TEST_F(ErrorTest, HeaderShowsByteEnablesAndConfigurationRequests) {
     std::uint8_t bytes[64] = {};
     const auto header = [&](std::uint64_t address, unsigned length) {
