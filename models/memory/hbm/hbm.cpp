@@ -81,7 +81,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
 }
 
 unsigned hbm::peek_memory(tlm::tlm_generic_payload& payload) {
-    const unsigned done = copy_payload(payload, bytes_.data(), cfg_.size);
+    const unsigned done = copy_debug(payload, bytes_.data(), cfg_.size);
     if (payload.is_write()) accessed(tlm::TLM_WRITE_COMMAND, payload.get_address(), done);
     return done;
 }

@@ -129,7 +129,7 @@ void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_tim
         misuse::hardware_failed();
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
-    const unsigned done = copy_sram(payload);
+    const unsigned done = copy_sram(payload, copy_payload);
     if (done == 0) return;
     outside_access(payload.get_command(), address, done);
     payload.set_dmi_allowed(true);
@@ -140,16 +140,18 @@ void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_tim
 }
 
 unsigned neuron_core::peek_sram(tlm::tlm_generic_payload& payload) {
-    const unsigned done = copy_sram(payload);
+    const unsigned done = copy_sram(payload, copy_debug);
     if (payload.is_write()) outside_access(tlm::TLM_WRITE_COMMAND, payload.get_address(), done);
     return done;
 }
 
-unsigned neuron_core::copy_sram(tlm::tlm_generic_payload& payload) {
+unsigned neuron_core::copy_sram(tlm::tlm_generic_payload& payload,
+                                unsigned (&copy)(tlm::tlm_generic_payload&, std::uint8_t*,
+                                                 std::uint64_t)) {
     const bool psum = payload.get_address() >= psum_offset;
     backing_store& store = psum ? psum_ : sbuf_;
     const shifted local(payload, psum ? psum_offset : 0);
-    return copy_payload(payload, store.data(), store.size());
+    return copy(payload, store.data(), store.size());
 }
 
 /// Reports an access whose bytes were already moved. `address`: offset in the aperture.

@@ -118,7 +118,8 @@ private:
     unsigned peek_engines(tlm::tlm_generic_payload& payload);
     void access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_sram(tlm::tlm_generic_payload& payload);
-    unsigned copy_sram(tlm::tlm_generic_payload& payload);
+    unsigned copy_sram(tlm::tlm_generic_payload& payload,
+                       unsigned (&copy)(tlm::tlm_generic_payload&, std::uint8_t*, std::uint64_t));
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void reset_changed(bool level);
     void show_pe_counters();

@@ -404,7 +404,7 @@ unsigned pcie_endpoint::transport_dbg_dma(payload& request) {
 
 bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) {
     if (!bus_master_) {
-        dmi.allow_none();
+        dmi.allow_read_write();
         dmi.set_start_address(0);
         dmi.set_end_address(~sc_dt::uint64{0});
         return false;

@@ -107,21 +107,19 @@ bool host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t
 void host_memory::transport(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
-    const bool simple =
-        payload.get_byte_enable_ptr() == nullptr && payload.get_streaming_width() >= length;
+    if (payload.get_byte_enable_ptr() != nullptr)
+        return payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    if (payload.get_streaming_width() < length)
+        return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return;
 
     switch (span(address, length, payload.is_write())) {
     case reach::direct:
-        if (simple) {
-            if (!lend(payload)) move(payload);
-        } else {
-            payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-        }
+        if (!lend(payload)) move(payload);
         break;
     case reach::messages:
-        if (simple && length <= max_question) {
+        if (length <= max_question) {
             exchange(payload);
         } else {
             payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
@@ -170,7 +168,7 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     const auto found = find(payload.get_address());
     if (found == ranges_.end() || found->second.is_lost()) return refuse_pointer(payload, dmi);
     const range* mapped = &found->second;
-    dmi.allow_none();
+    dmi.allow_read_write();
     dmi.set_start_address(mapped->iova);
     dmi.set_end_address(mapped->iova + (mapped->size - 1));
     if (mapped->bytes == nullptr) return false;
@@ -181,13 +179,14 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
         way->watched_address = payload.get_address();
     }
     dmi.set_dmi_ptr(mapped->bytes);
-    if (mapped->readable && mapped->writable)
+    const bool granted = payload.is_write() ? mapped->writable : mapped->readable;
+    if (mapped->readable == mapped->writable)
         dmi.allow_read_write();
-    else if (mapped->readable)
+    else if (mapped->readable == granted)  // a refusal names the other access
         dmi.allow_read();
     else
         dmi.allow_write();
-    return payload.is_write() ? mapped->writable : mapped->readable;
+    return granted;
 }
 
 // --- Memory accessed by messages

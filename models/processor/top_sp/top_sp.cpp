@@ -75,7 +75,7 @@ void top_sp::access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
 }
 
 unsigned top_sp::peek_memory(tlm::tlm_generic_payload& payload) {
-    return copy_payload(payload, bytes_.data(), bytes_.size());
+    return copy_debug(payload, bytes_.data(), bytes_.size());
 }
 
 /// Accesses of the hart outside its own aperture: AXI space or fabric.
@@ -92,7 +92,7 @@ unsigned top_sp::peek_chip(tlm::tlm_generic_payload& payload) {
 
 bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     if (payload.get_address() < memory_offset) {
-        dmi.allow_none();
+        dmi.allow_read_write();
         dmi.set_start_address(0);
         dmi.set_end_address(memory_offset - 1);
         return false;
@@ -109,7 +109,8 @@ bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
 /// Pointers are only granted for its own memory; other accesses take time.
 bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     if (payload.get_address() < aperture_size) return get_direct_mem_ptr(payload, dmi);
-    dmi.allow_none();
+    dmi.allow_read_write();
+    dmi.set_start_address(aperture_size);
     return false;
 }
 

@@ -96,7 +96,7 @@ bool die_to_die::get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payloa
                                     tlm::tlm_dmi& dmi) {
     const unsigned target = 1 - static_cast<unsigned>(source);
     if (!up() && !memory_descriptor::asked(payload)) {
-        dmi.allow_none();
+        dmi.allow_read_write();
         return false;
     }
     route::add(payload, sides_[target]);

@@ -123,13 +123,13 @@ void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
 }
 
 unsigned flash::peek_window(tlm::tlm_generic_payload& payload) {
-    return copy_payload(payload, bytes_.data(), cfg_.size);
+    return copy_debug(payload, bytes_.data(), cfg_.size);
 }
 
 bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);
-    dmi.allow_none();
+    dmi.allow_read_write();
     if (running_.operation != opcode::none) return false;
     dmi.allow_read();
     dmi.set_dmi_ptr(bytes_.data());

@@ -42,7 +42,7 @@ void htif::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
 }
 
 unsigned htif::transport_dbg(tlm::tlm_generic_payload& payload) {
-    return copy_payload(payload, ram_.bytes().data(), ram_.bytes().size());
+    return copy_debug(payload, ram_.bytes().data(), ram_.bytes().size());
 }
 
 bool htif::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/framework/tlm/set_access.h"
+
 namespace trn {
 
 namespace {
@@ -38,7 +40,7 @@ unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, st
         payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
         return 0;
     }
-    const unsigned span = std::min(length, payload.get_streaming_width());
+    const unsigned span = addressed_bytes(payload);
     if (address > size || span > size - address) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return 0;
@@ -54,6 +56,15 @@ unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, st
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return length;
+}
+
+unsigned copy_debug(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size) {
+    tlm::tlm_generic_payload plain;
+    set_access(plain, payload.get_command(), payload.get_address(), payload.get_data_ptr(),
+               payload.get_data_length());
+    if (payload.get_data_length() == 0 || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+        return 0;
+    return copy_payload(plain, bytes, size);
 }
 
 memory::memory(sc_core::sc_module_name name, const config& cfg)
@@ -83,7 +94,7 @@ void memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
 }
 
 unsigned memory::transport_dbg(tlm::tlm_generic_payload& payload) {
-    return copy_payload(payload, bytes_.data(), cfg_.size);
+    return copy_debug(payload, bytes_.data(), cfg_.size);
 }
 
 bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {

@@ -14,6 +14,8 @@ namespace trn {
 /// defined by TLM-2.0 (IEEE 1666 section 14.7). Sets the response; returns the number of bytes
 /// transferred.
 unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
+/// The same for transport_dbg, which has no byte enables, streaming width and response (11.3.4).
+unsigned copy_debug(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
 
 /// Extension of a DMI request for the file that backs the memory, so that another process can map
 /// it permanently: byte `bytes` of this process is at `offset` of `descriptor`. Temporary states (a

@@ -27,7 +27,7 @@ public:
         virtual unsigned peeked(plug&, tlm::tlm_generic_payload&) { return 0; }
         /// The peer requests a direct pointer.
         virtual bool asked_for_pointer(plug&, tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
-            dmi.allow_none();
+            dmi.allow_read_write();
             return false;
         }
         /// Pointers granted through the plug for these addresses are invalid.
@@ -80,7 +80,7 @@ public:
     }
     bool ask_for_pointer(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
         if (peer_ != nullptr) return peer_->owner_.asked_for_pointer(*peer_, payload, dmi);
-        dmi.allow_none();
+        dmi.allow_read_write();
         return false;
     }
     /// Invalidates direct pointers granted to the peer.

@@ -6,9 +6,10 @@
 namespace trn {
 
 /// Refuses a DMI request only for its address: the initiator may request another address. Returns
-/// false, as the result for get_direct_mem_ptr().
+/// false, as the result for get_direct_mem_ptr(). The access of a refusal is the refused one, for
+/// all targets both kinds (IEEE 1666, 11.2.5).
 inline bool refuse_pointer(const tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) {
-    dmi.allow_none();
+    dmi.allow_read_write();
     dmi.set_start_address(request.get_address());
     dmi.set_end_address(request.get_address());
     return false;

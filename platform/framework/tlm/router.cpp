@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "platform/framework/tlm/set_access.h"
+
 namespace trn {
 
 namespace {
@@ -54,7 +56,7 @@ bool router::find(std::uint64_t address, std::uint64_t length) {
 
 void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    const unsigned length = payload.get_data_length();
+    const unsigned length = addressed_bytes(payload);
     if (!contains(last_.mapped, address, length) && !find(address, length)) [[unlikely]] {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
@@ -79,7 +81,7 @@ bool router::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     const std::uint64_t address = payload.get_address();
     const range* hit = decode(address, 1);
     if (hit == nullptr) {
-        dmi.allow_none();
+        dmi.allow_read_write();
         const auto next = std::ranges::upper_bound(ranges_, address, {}, &range::base);
         dmi.set_start_address(
             next == ranges_.begin() ? 0 : std::prev(next)->base + std::prev(next)->size);

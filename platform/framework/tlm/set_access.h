@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tlm>
@@ -15,6 +16,12 @@ inline void set_access(tlm::tlm_generic_payload& payload, tlm::tlm_command comma
     payload.set_data_ptr(static_cast<unsigned char*>(bytes));
     payload.set_data_length(static_cast<unsigned>(length));
     payload.set_streaming_width(static_cast<unsigned>(length));
+}
+
+/// Number of consecutive addresses that the payload accesses: a streaming burst repeats its first
+/// ones (IEEE 1666, 14.15).
+inline unsigned addressed_bytes(const tlm::tlm_generic_payload& payload) {
+    return std::min(payload.get_data_length(), payload.get_streaming_width());
 }
 
 }  // namespace trn

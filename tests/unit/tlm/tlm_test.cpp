@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/framework/tlm/armed_errors.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
@@ -64,6 +66,94 @@ TEST_F(RouterTest, AnswersHolesAndBurstsAcrossARangeEndWithAddressErrors) {
     EXPECT_EQ(cpu.write<std::uint32_t>(0xffff'ffff'ffff'fffc, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
+/// A payload with other attributes than those of a plain access.
+struct unusual {
+    tlm::tlm_generic_payload payload;
+    std::array<std::uint8_t, 64> bytes{};
+    std::array<std::uint8_t, 64> enables{};
+
+    unusual(tlm::tlm_command command, std::uint64_t address, unsigned length) {
+        bytes.fill(0xab);
+        payload.set_command(command);
+        payload.set_address(address);
+        payload.set_data_ptr(bytes.data());
+        payload.set_data_length(length);
+        payload.set_streaming_width(length);
+    }
+    /// Enables [first, last) only.
+    void enable(unsigned first, unsigned last) {
+        std::fill(enables.begin() + first, enables.begin() + last, 0xff);
+        payload.set_byte_enable_ptr(enables.data());
+        payload.set_byte_enable_length(payload.get_data_length());
+    }
+    tlm::tlm_response_status send(test::tlm_driver& cpu) {
+        sc_time delay;
+        cpu.out->b_transport(payload, delay);
+        return payload.get_response_status();
+    }
+};
+
+TEST_F(RouterTest, StreamingBurstOccupiesItsWidthOnly) {
+    unusual burst(tlm::TLM_WRITE_COMMAND, 0x1ffc, 16);
+    burst.payload.set_streaming_width(4);
+    burst.bytes[12] = 0x77;
+    EXPECT_EQ(burst.send(cpu), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu.read(0x1ffc), 0xababab77u);
+    burst.payload.set_streaming_width(8);
+    EXPECT_EQ(burst.send(cpu), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(RouterTest, DebugAccessHasNoStreamingWidthAndNoByteEnables) {
+    cpu.write<std::uint32_t>(0x4000'0010, 0xcafe);
+    unusual seen(tlm::TLM_READ_COMMAND, 0x4000'0010, 4);
+    seen.payload.set_streaming_width(0);
+    seen.enable(1, 2);
+    EXPECT_EQ(cpu.out->transport_dbg(seen.payload), 4u);
+    EXPECT_EQ(seen.bytes[0], 0xfe);
+    EXPECT_EQ(seen.bytes[3], 0);
+    seen.payload.set_command(tlm::TLM_IGNORE_COMMAND);
+    EXPECT_EQ(cpu.out->transport_dbg(seen.payload), 0u);
+}
+
+TEST(ArmedErrors, OnlyEnabledBytesOfTheStreamedRangeAreAccessed) {
+    armed_errors errors(4096, [](auto) {});
+    unsigned met = 0;
+    const auto passes = [&](const unusual& access) {
+        met = 0;
+        return errors.pass(access.payload, [&](auto, auto) { ++met; });
+    };
+    errors.arm(memory_error::uncorrected, 32);
+    const auto is_armed = [&] { return !passes(unusual(tlm::TLM_READ_COMMAND, 32, 4)); };
+
+    unusual partial(tlm::TLM_WRITE_COMMAND, 32, 32);
+    partial.enable(0, 31);
+    EXPECT_TRUE(passes(partial));
+    EXPECT_TRUE(is_armed()) << "a write of 31 bytes of the atom";
+    unusual streamed(tlm::TLM_WRITE_COMMAND, 32, 64);
+    streamed.payload.set_streaming_width(16);
+    EXPECT_TRUE(passes(streamed));
+    EXPECT_TRUE(is_armed()) << "a write of its first half, four times";
+    EXPECT_TRUE(passes(unusual(tlm::TLM_IGNORE_COMMAND, 32, 32)));
+    EXPECT_TRUE(is_armed());
+
+    unusual beside(tlm::TLM_READ_COMMAND, 0, 64);
+    beside.enable(0, 32);
+    EXPECT_TRUE(passes(beside));
+    EXPECT_EQ(met, 0u);
+    unusual before(tlm::TLM_READ_COMMAND, 0, 64);
+    before.payload.set_streaming_width(32);
+    EXPECT_TRUE(passes(before));
+    unusual inside(tlm::TLM_READ_COMMAND, 0, 64);
+    inside.enable(40, 41);
+    EXPECT_FALSE(passes(inside));
+    EXPECT_EQ(met, 1u);
+
+    unusual whole(tlm::TLM_WRITE_COMMAND, 0, 64);
+    whole.enable(32, 64);
+    EXPECT_TRUE(passes(whole));
+    EXPECT_FALSE(is_armed());
+}
+
 TEST_F(RouterTest, RefusesRangesThatOverlap) {
     EXPECT_NE(outer.map({.base = 0x1800, .size = 8, .target_base = 0, .port = 0}), nullptr);
     EXPECT_NE(outer.map({.base = 0x0, .size = 0x1001, .target_base = 0, .port = 0}), nullptr);
@@ -80,6 +170,7 @@ TEST_F(RouterTest, ClipsAndTranslatesDirectMemoryPointers) {
     EXPECT_FALSE(cpu.request_dmi(0x3000, dmi));  // refused for the whole hole
     EXPECT_EQ(dmi.get_start_address(), 0x2000u);
     EXPECT_EQ(dmi.get_end_address(), 0x3fff'ffffu);
+    EXPECT_TRUE(dmi.is_read_write_allowed());  // both are refused
 
     b.in->invalidate_direct_mem_ptr(0x1800, 0xffff);
     EXPECT_EQ(cpu.invalidations, 1u);

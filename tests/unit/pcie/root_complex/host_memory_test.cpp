@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/set_access.h"
 #include "tests/unit/pcie/pcie/pcie_fixture.h"
 
 namespace {
@@ -117,6 +118,38 @@ TEST_F(HostMemoryTest, AccessesToALostRangeFail) {
     EXPECT_FALSE(engine.request_dmi(0x2000, dmi));
     EXPECT_EQ(read_word(0x1000), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(unmap(0x2000, 0x1000), 1);
+}
+
+TEST(HostMemory, RefusalsNameTheAttributeOrTheAccess) {
+    std::vector<std::uint8_t> bytes(0x1000);
+    host_memory memory;
+    ASSERT_TRUE(memory.map({0x1000, 0x1000, bytes.data(), true, false}));
+    std::uint8_t data[16] = {}, enables[16] = {};
+    const auto answer = [&](unsigned width, bool enabled) {
+        tlm::tlm_generic_payload request;
+        set_access(request, tlm::TLM_READ_COMMAND, 0x1000, data, sizeof data);
+        request.set_streaming_width(width);
+        if (enabled) request.set_byte_enable_ptr(enables);
+        request.set_byte_enable_length(enabled ? sizeof enables : 0);
+        memory.transport(request);
+        return request.get_response_status();
+    };
+    EXPECT_EQ(answer(16, false), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(answer(16, true), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    EXPECT_EQ(answer(8, false), tlm::TLM_BURST_ERROR_RESPONSE);
+
+    tlm::tlm_generic_payload query;
+    query.set_address(0x1000);
+    tlm::tlm_dmi dmi;
+    query.set_read();
+    EXPECT_TRUE(memory.get_direct_mem_ptr(query, dmi));
+    EXPECT_EQ(dmi.get_granted_access(), tlm::tlm_dmi::DMI_ACCESS_READ);
+    query.set_write();
+    EXPECT_FALSE(memory.get_direct_mem_ptr(query, dmi));
+    EXPECT_EQ(dmi.get_granted_access(), tlm::tlm_dmi::DMI_ACCESS_WRITE);
+    query.set_address(0x4000);
+    EXPECT_FALSE(memory.get_direct_mem_ptr(query, dmi));
+    EXPECT_EQ(dmi.get_granted_access(), tlm::tlm_dmi::DMI_ACCESS_READ_WRITE);
 }
 
 /// Records traffic, and answers reads with 0xee.
