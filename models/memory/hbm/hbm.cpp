@@ -110,6 +110,7 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
         dmi.allow_read_write();
         return true;
     }
+    if (address < cfg_.size) memory_attribute::answer(payload);
     const auto clean = errors_.clean_around(address, cfg_.size);
     if (address >= cfg_.size || !trained() || !clean) return refuse_pointer(payload, dmi);
     dmi.set_dmi_ptr(bytes_.data() + clean->first);

@@ -198,6 +198,7 @@ void neuron_core::outside_post(const tlm::tlm_generic_payload& payload) {
 bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     if (!is_memory(address)) return refuse_pointer(payload, dmi);
+    memory_attribute::answer(payload);
     const std::uint64_t base = address >= psum_offset ? psum_offset : 0;
     backing_store& store = base != 0 ? psum_ : sbuf_;
     const auto clean = armed_.clean_around(address, base + store.size());

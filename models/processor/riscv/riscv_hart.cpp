@@ -11,6 +11,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/set_access.h"
 
 namespace trn {
@@ -289,8 +290,8 @@ bool riscv_hart::debug_write(std::uint64_t pa, std::span<const std::uint8_t> dat
 
 /// Memory, also a ROM into which a debugger loads a program, is written silently.
 bool riscv_hart::poke(std::uint64_t pa, std::span<const std::uint8_t> data) {
-    if (const auto memory = direct(pa); memory && memory->holds(pa, data.size()))
-        return debug_write(pa, data);
+    const auto memory = direct(pa);
+    if (memory ? memory->holds(pa, data.size()) : is_memory(pa)) return debug_write(pa, data);
     tlm::tlm_generic_payload payload;
     set_access(payload, tlm::TLM_WRITE_COMMAND, pa, const_cast<std::uint8_t*>(data.data()),
                data.size());
@@ -312,6 +313,18 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
                                 .readable = dmi.is_read_allowed(),
                                 .writable = dmi.is_write_allowed(),
                                 .shared = store == nullptr || store->descriptor() >= 0};
+}
+
+bool riscv_hart::is_memory(std::uint64_t pa) {
+    tlm::tlm_generic_payload request;
+    request.set_read();
+    request.set_address(pa);
+    memory_attribute attribute;
+    request.set_extension(&attribute);
+    tlm::tlm_dmi ignored;
+    bus->get_direct_mem_ptr(request, ignored);
+    request.clear_extension(&attribute);
+    return attribute.is_memory;
 }
 
 std::uint64_t riscv_hart::time() {

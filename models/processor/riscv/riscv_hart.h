@@ -144,6 +144,7 @@ private:
     bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     bool poke(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
+    bool is_memory(std::uint64_t pa) override;
     std::uint64_t time() override;
     void wake_at(std::uint64_t time) override;
     void check_timer();

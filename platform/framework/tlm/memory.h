@@ -42,6 +42,20 @@ struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
     }
 };
 
+/// Extension of a DMI request for what is at the address: memory says so also while it refuses a
+/// pointer, for example because of an error.
+struct memory_attribute : tlm::tlm_extension<memory_attribute> {
+    bool is_memory = false;
+
+    static void answer(tlm::tlm_generic_payload& request) {
+        if (auto* mine = request.get_extension<memory_attribute>()) mine->is_memory = true;
+    }
+    tlm::tlm_extension_base* clone() const override { return new memory_attribute(*this); }
+    void copy_from(const tlm::tlm_extension_base& other) override {
+        *this = static_cast<const memory_attribute&>(other);
+    }
+};
+
 /// A RAM or ROM of `size` bytes with one access latency and DMI. Errors: out of range ->
 /// TLM_ADDRESS_ERROR_RESPONSE, write to a ROM -> TLM_COMMAND_ERROR_RESPONSE.
 class memory : public sc_core::sc_module {

@@ -286,6 +286,7 @@ private:
     fault store_in_page(u64 va, unsigned size, u64 value);
     fault watch_data(u64 va, unsigned size, access kind);
     fault atomic_address(u64 va, unsigned size, access kind, u64& pa, u8*& host);
+    fault read_word(u64 pa, u64 va, unsigned size, access kind, u64& value);
     void end_reservations(u64 pa, u64 size);
     bool triggers_enabled() const;
     void log_write(unsigned csr_number, u64 value);

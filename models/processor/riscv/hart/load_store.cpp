@@ -109,10 +109,10 @@ data_window hart::window_around(u64 pa) const {
 
 // --- Loads and stores outside the fast path
 
-/// Whether `pa` is memory: it has a host pointer, at least for loads. Memory whose stores are
-/// observed has none for stores; they go to the bus.
+/// Whether `pa` is memory. It may have no host pointer at present, or none for stores, which are
+/// observed: then accesses go to the bus. Precondition: the bytes are in one page.
 bool hart::is_memory(u64 pa, u64 size) {
-    return mmu_.direct(pa, size, access::load) != nullptr;
+    return mmu_.direct(pa, size, access::load) != nullptr || bus_.is_memory(pa);
 }
 
 /// The fault of an access to memory within a page; an access fault outside of memory.
@@ -152,7 +152,7 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     } else {
         // Only memory supports misaligned accesses. For devices they are access faults, because
         // software should not emulate them by several smaller accesses (Priv. 3.6.3.3).
-        if (!aligned(va, size)) return access_fault(access::load, va);
+        if (!aligned(va, size) && !is_memory(pa, size)) return access_fault(access::load, va);
         remember_device(va, pa, access::load);
         if (!bus_read(pa, {raw, size})) return failed(access::load, va);
     }
@@ -217,12 +217,21 @@ void hart::end_reservations(u64 pa, u64 size) {
     if (const u8* const host = mmu_.direct(pa, size, access::load)) reservations_->end(host, size);
 }
 
+/// Reads a word of memory for an LR (load) or SC (store). Precondition: `value` is 0.
+fault hart::read_word(u64 pa, u64 va, unsigned size, access kind, u64& value) {
+    if (const u8* const host = mmu_.direct(pa, size, access::load)) {
+        std::memcpy(&value, host, size);
+        return {};
+    }
+    if (!is_memory(pa, size)) return access_fault(kind, va);
+    return bus_read(pa, {reinterpret_cast<u8*>(&value), size}) ? fault{} : failed(kind, va);
+}
+
 fault hart::load_reserved(u64 va, unsigned size, u64& value) {
     u64 pa = 0;
     u8* host = nullptr;
     if (const fault f = atomic_address(va, size, access::load, pa, host)) return f;
-    if (host == nullptr) return access_fault(access::load, va);
-    std::memcpy(&value, host, size);
+    if (const fault f = read_word(pa, va, size, access::load, value)) return f;
     reservation_ = {pa, value, size, host, horizon_ - static_cast<u64>(exec.budget)};
     if (log_ != nullptr) log_->load(va);
     return {};
@@ -234,11 +243,9 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
     u8* host = nullptr;
     const auto reserved = std::exchange(reservation_, {});
     if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
-    const u8* const readable = mmu_.direct(pa, size, access::load);
-    if (readable == nullptr) return access_fault(access::store, va);
     // DMA writes without a notification: the reservation holds while the value is unchanged.
     u64 now = 0;
-    std::memcpy(&now, readable, size);
+    if (const fault f = read_word(pa, va, size, access::store, now)) return f;
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
     end_reservations(pa, size);

@@ -34,6 +34,8 @@ public:
     virtual bool poke(u64 pa, std::span<const u8> data) { return debug_write(pa, data); }
     /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
+    /// Whether the byte is memory for which direct() has no pointer at present.
+    virtual bool is_memory(u64 /*pa*/) { return false; }
     /// The time CSR.
     virtual u64 time() = 0;
     /// Requests hart::time_changed() when time() reaches `time` or is written. Replaces the

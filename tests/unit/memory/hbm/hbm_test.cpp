@@ -224,6 +224,36 @@ TEST_F(HbmTest, PagesWithArmedErrorsRefuseDirectMemory) {
     EXPECT_EQ(dmi.get_dmi_ptr(), stack.bytes().data() + 0x6000);
 }
 
+TEST_F(HbmTest, PageThatRefusesPointersSaysThatItIsMemory) {
+    stack.inject_error(memory_error::corrected, 0x5010);
+    const auto is_memory = [&](std::uint64_t address) {
+        tlm::tlm_generic_payload request;
+        memory_attribute attribute;
+        request.set_read();
+        request.set_address(address);
+        request.set_extension(&attribute);
+        tlm::tlm_dmi dmi;
+        cpu.out->get_direct_mem_ptr(request, dmi);
+        request.clear_extension(&attribute);
+        return attribute.is_memory;
+    };
+    EXPECT_TRUE(is_memory(0x5800));
+    EXPECT_FALSE(is_memory(stack.settings().size));
+}
+
+/// IEEE 1666, 11.3: a debugger's access has no side effects.
+TEST_F(HbmTest, DebugAccessNeitherCountsNorClearsErrors) {
+    stack.inject_error(memory_error::corrected, 0x5010);
+    stack.inject_error(memory_error::uncorrected, 0x6000);
+    std::uint32_t word = 0;
+    EXPECT_EQ(cpu.debug_read(0x5010, word), 4u);
+    EXPECT_EQ(cpu.debug_read(0x6000, word), 4u);
+    EXPECT_EQ(value(reg::ecc_corrected), 0u);
+    EXPECT_EQ(value(reg::ecc_uncorrected), 0u);
+    cpu.read(0x5010);
+    EXPECT_EQ(value(reg::ecc_corrected), 1u);
+}
+
 TEST_F(HbmTest, EndOfAnErrorRevokesRefusals) {
     tlm::tlm_dmi dmi;
     stack.inject_error(memory_error::corrected, 0x5010);

@@ -30,9 +30,10 @@ public:
     u64 now = 0;
     u64 wanted = 0;  ///< time of the last wake_at()
     unsigned direct_requests = 0;
-    bool observed = false;     ///< stores to RAM have no host pointer
-    bool shared = false;       ///< other processes can write RAM
-    u64 direct_end = ~u64{0};  ///< RAM from here on has no host pointers
+    bool observed = false;       ///< stores to RAM have no host pointer
+    bool shared = false;         ///< other processes can write RAM
+    u64 direct_end = ~u64{0};    ///< RAM from here on has no host pointers
+    bool refusals_pass = false;  ///< RAM without host pointers says that it is memory
     std::function<void()> on_device_access;
     std::function<void()> on_read;  ///< of RAM, by the bus
 
@@ -72,6 +73,7 @@ public:
         const u64 end = std::min(ram_base + ram.size(), direct_end);
         return direct_memory{ram_base, end - 1, ram.data(), true, !observed, shared};
     }
+    bool is_memory(u64 pa) override { return refusals_pass && inside(pa, 1); }
     u64 time() override { return now; }
     void wake_at(u64 time) override { wanted = time; }
 };

@@ -65,6 +65,41 @@ TEST_F(ReservationTest, EndsWithAStoreAfterTheOtherHartHasStoredToThePageFast) {
     EXPECT_FALSE(holds_over({sd(0, t1, 0)}));
 }
 
+/// As while an error in the memory makes it refuse pointers.
+TEST_F(ReservationTest, MemoryWithoutPointersHasAllAccessesOfMemory) {
+    memory.direct_end = word;
+    memory.refusals_pass = true;
+    EXPECT_TRUE(holds_over({addi(5, 5, 1)}));
+    h->write_x(t2, 0x1122334455667788);
+    u64 next = base + 0x500;
+    put(next, {sd(t2, t1, 61), ld(t3, t1, 61), amoadd_d_zero_zero, cbo_zero_t1});
+    h->set_pc(next);
+    h->run(4);
+    EXPECT_EQ(h->pc(), next + 16);
+    EXPECT_EQ(h->read_x(t3), 0x1122334455667788u);
+    EXPECT_EQ(peek(word), 0u);
+    EXPECT_EQ(peek(word + 64), 0x1122334455u);
+
+    h->write_csr(0x305, base + 0x200);  // mtvec
+    memory.refusals_pass = false;       // what has no pointer is a device
+    for (const u32 access : {ld(t3, t1, 61), lr_d_t0, sc_d_t2_t3, cbo_zero_t1}) {
+        put(next += 0x20, {access});
+        h->set_pc(next);
+        h->run(1);
+        EXPECT_EQ(h->pc(), base + 0x200) << access;
+    }
+}
+
+TEST_F(ReservationTest, EndsWhenTheValueOfAWordWithoutPointersChanges) {
+    memory.direct_end = word;
+    memory.refusals_pass = true;
+    h->run(1);
+    others_turn({addi(5, 0, 9), sd(5, t1, 0)});
+    h->run(1);
+    EXPECT_EQ(h->read_x(t2), 1u);
+    EXPECT_EQ(peek(word), 9u);
+}
+
 TEST_F(ReservationTest, EndsWithAByteOfTheWord) {
     EXPECT_FALSE(holds_over({s(0, t1, 0, 7)}));
 }
