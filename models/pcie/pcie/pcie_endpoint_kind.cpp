@@ -42,7 +42,9 @@ kind pcie_endpoint_kind() {
           "BAR0 offset of the 4 KiB that a host may read while firmware boots"},
          {"request_latency", &c::request_latency, any_time, "of each host request"},
          {"completion_timeout", &c::completion_timeout, any_time, "of a read without completion"}},
-        {port::plug("link", "TLPs to and from the host").with_lanes(&c::link_width),
+        {port::plug("link", "TLPs to and from the host")
+             .with_lanes(&c::link_width)
+             .facing(port_side::upstream),
          port::target("dma", "the chip's accesses to host memory, by host address"),
          port::initiator("bar0", "offsets in the register BAR").reaching(&c::bar0_size),
          port::initiator("bar4", "offsets in BAR4").reaching(&c::bar4_size).optional(),

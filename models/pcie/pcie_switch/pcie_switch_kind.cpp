@@ -29,11 +29,15 @@ kind pcie_switch_kind() {
          {"ports", &c::ports, within(0, 39),
           "downstream ports in use, others are strapped off; 0: all"},
          {"latency", &c::latency, any_time, "once through"}},
-        {port::plug("up", "toward the root complex").with_lanes(&c::up_lanes).passing_on(),
+        {port::plug("up", "toward the root complex")
+             .with_lanes(&c::up_lanes)
+             .passing_on()
+             .facing(port_side::upstream),
          port::plug("down", "toward chips, cards and switches")
              .times([](const c& cfg) -> std::uint64_t { return cfg.down_ports(); })
              .with_lanes(c::lanes_per_port)
              .passing_on()
+             .facing(port_side::downstream)
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.ports > cfg.max_down_ports())

@@ -37,6 +37,7 @@ kind root_complex_kind() {
         {port::plug("port", "a link to a chip, a card or a switch")
              .times(&c::ports)
              .with_lanes(&c::link_width)
+             .facing(port_side::downstream)
              .optional()});
     made.statistics = {
         {"functions", "", "found by the enumeration"},

@@ -967,6 +967,35 @@ bind:
                 testing::Contains(finding{mistake::endless_access, 10, 5}));
 }
 
+TEST(Board, E42RefusesLinksBetweenPortsOfOneSide) {
+    const auto of = [](const std::string& binds) {
+        return findings(R"(board: b
+modules:
+  host: {type: root_complex, ports: 3, link_width: 8}
+  hub: {type: pcie_switch, up_lanes: 8, count: 2}
+  wire: {type: pcie_link, lanes: 8, count: 2}
+bind:
+)" + binds);
+    };
+    const std::string ups = "  - host.port[0] <-> hub0.up\n  - host.port[1] <-> hub1.up\n";
+    const std::string no_wires =
+        "  - wire0.a <-> none\n  - wire0.b <-> none\n  - wire1.a <-> none\n  - wire1.b <-> none\n";
+    EXPECT_THAT(of(ups + no_wires), testing::IsEmpty());
+    EXPECT_THAT(of(ups + no_wires + "  - hub0.down[0] <-> hub1.down[1]\n"),
+                testing::ElementsAre(finding{mistake::wrong_direction, 13, 5}));
+    EXPECT_THAT(of("  - hub0.up <-> hub1.up\n" + no_wires),
+                testing::ElementsAre(finding{mistake::wrong_direction, 7, 5}));
+    EXPECT_THAT(of(ups + no_wires + "  - host.port[2] <-> hub1.down[1]\n"),
+                testing::ElementsAre(finding{mistake::wrong_direction, 13, 5}));
+    // Through two cables: reported once.
+    EXPECT_THAT(of(ups + "  - hub0.down[0] <-> wire0.a\n  - wire0.b <-> wire1.b\n"
+                         "  - wire1.a <-> hub1.down[1]\n"),
+                testing::ElementsAre(finding{mistake::wrong_direction, 9, 5}));
+    EXPECT_THAT(of("  - host.port[0] <-> hub0.up\n  - hub0.down[0] <-> wire0.a\n"
+                   "  - wire0.b <-> wire1.b\n  - wire1.a <-> hub1.up\n"),
+                testing::IsEmpty());
+}
+
 TEST(Board, E46RefusesABarThatIsSmallerThanItsWindows) {
     const auto board = [](const std::string& bars) {
         return R"(board: b

@@ -218,6 +218,7 @@ void binding_planner::check_whole() {
     if (all_.result.problems->empty()) {
         check_forwarding(all_);
         check_plugs(all_);
+        if (all_.result.problems->empty()) check_sides(all_);
         check_reach(all_);
     }
     check_lanes(all_);

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace trn {
@@ -233,6 +235,53 @@ void check_plugs(planning& all) {
                                    board.local_text(b.source), board.local_text(b.target)));
         else
             joined_to[root] = other_root;
+    }
+}
+
+void check_sides(planning& all) {
+    const plan& board = all.result;
+    std::unordered_map<std::uint64_t, plan::endpoint> peers;  // by the end of a cable
+    const auto is_cable = [&](const plan::endpoint& end) {
+        return board.port_of(end).passes_on && board.port_of(end).side == port_side::any;
+    };
+    for (const auto& b : board.bindings) {
+        if (board.port_of(b.source).role != port_role::plug) continue;
+        if (is_cable(b.source)) peers.emplace(b.source.key(), b.target);
+        if (is_cable(b.target)) peers.emplace(b.target.key(), b.source);
+    }
+    // The port at the far end of the cables that begin at `end`; no ring, so they end. A cable has
+    // two plugs.
+    const auto far_end = [&](plan::endpoint end) -> std::optional<plan::endpoint> {
+        while (is_cable(end)) {
+            const auto& plugs = board.module_of(end).built_as->ports;
+            const auto other = std::ranges::find_if(
+                plugs, [&](const port& p) { return p.passes_on && &p != &board.port_of(end); });
+            if (other == plugs.end()) return std::nullopt;
+            end.port = static_cast<std::uint32_t>(other - plugs.begin());
+            const auto next = peers.find(end.key());
+            if (next == peers.end()) return std::nullopt;
+            end = next->second;
+        }
+        return end;
+    };
+    std::unordered_set<std::uint64_t> reported;  // ends
+    for (const auto& b : board.bindings) {
+        if (board.port_of(b.source).role != port_role::plug) continue;
+        const auto first = far_end(b.source), second = far_end(b.target);
+        if (!first || !second) continue;
+        const auto side = board.port_of(*first).side;
+        if (side == port_side::any || side != board.port_of(*second).side) continue;
+        if (!reported.insert(first->key()).second || !reported.insert(second->key()).second)
+            continue;
+        const bool down = side == port_side::downstream;
+        all.report(b.node, mistake::wrong_direction,
+                   fmt::format("'{}' and '{}' are both {} ports", board.local_text(*first),
+                               board.local_text(*second), down ? "downstream" : "upstream"),
+                   down
+                       ? "a downstream port leads to an upstream port: of a device, or of a switch "
+                         "('up')"
+                       : "an upstream port leads to a downstream port: of a root complex ('port') "
+                         "or of a switch ('down')");
     }
 }
 

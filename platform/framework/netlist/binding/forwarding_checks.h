@@ -13,6 +13,9 @@ void check_forwarding(planning& all);
 /// Checks that switches and cables, which pass on what arrives, form no ring.
 void check_plugs(planning& all);
 
+/// Checks that each link, cables included, leads from a downstream port to an upstream port.
+void check_sides(planning& all);
+
 /// Checks that an initiator with limited reach, a BAR, reaches all that is bound to it alone.
 void check_reach(planning& all);
 

@@ -66,6 +66,10 @@ port port::passing_on() && {
     passes_on = true;
     return std::move(*this);
 }
+port port::facing(port_side wanted) && {
+    side = wanted;
+    return std::move(*this);
+}
 port port::leading_to(std::string initiator) && {
     leads_to = std::move(initiator);
     return std::move(*this);

@@ -55,6 +55,10 @@ struct parameter {
 enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides, plug };
 std::string_view to_string(port_role role);
 
+/// Where a PCI Express port leads: an upstream port toward the root complex, a downstream port away
+/// from it. A link joins one with the other.
+enum class port_side : std::uint8_t { any, upstream, downstream };
+
 /// A number in a kind's table: a constant, or computed from the kind's configuration by a member
 /// pointer or a function.
 struct port_number {
@@ -92,6 +96,8 @@ struct port {
     /// initiator: index of the target whose accesses it forwards (kind_of() sets it)
     std::optional<std::size_t> forwards_from = {};
     std::string interface = {};  ///< uses, provides: name of the interface
+    /// plug: of a PCI Express port
+    port_side side = port_side::any;
     /// uses: passes the provider to the user; false if a class does not match the table.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
 
@@ -114,6 +120,7 @@ struct port {
     port unlimited() &&;
     port with_ranges() &&;
     port passing_on() &&;
+    port facing(port_side wanted) &&;
     port leading_to(std::string initiator) &&;
     /// Like leading_to(); `added` is added to addresses.
     port leading_to(std::string initiator, port_number added) &&;
