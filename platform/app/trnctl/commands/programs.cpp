@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -13,8 +14,10 @@
 #include "platform/app/host_options/program_file.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trnctl/commands/commands.h"
+#include "platform/app/trnctl/error_text.h"
 #include "platform/app/trnctl/run_report.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -65,6 +68,15 @@ void run(session& platform, run_options& options, const output& out,
     run_program(platform, options.program, out, failure);
 }
 
+/// A report that cannot be written does not replace the error of the run.
+void write_after_failure(const run_report& report) {
+    try {
+        report.write();
+    } catch (const output_error& error) {
+        print_to(stderr, "trnctl: {}\n", error_text(error));
+    }
+}
+
 void run_with_report(session& platform, run_options& options, const output& out) {
     run_report report(options.report);
     std::optional<engine_failure> failure;
@@ -72,7 +84,7 @@ void run_with_report(session& platform, run_options& options, const output& out)
         run(platform, options, out, failure);
     } catch (const std::exception& error) {
         report.set_error(error, failure);
-        report.write();
+        write_after_failure(report);
         throw;
     }
     report.write();
