@@ -138,6 +138,10 @@ int main(int argc, char** argv) {
     if (const int mistaken = trn::parse_command_line(app, argc, argv); mistaken != 0)
         return mistaken;
     if (o.input.empty() && o.page.empty()) return 0;  // --help, --version
+    if (!o.diagnostics.empty() && o.diagnostics == o.output) {
+        trn::print_to(stderr, "trn-asm: --output and --diagnostics are the same file\n");
+        return 2;
+    }
     const auto errors = errors_of(o);
     try {
         if (!o.diagnostics.empty()) write_diagnostics(o.diagnostics, errors);
