@@ -328,7 +328,6 @@ slurm_result slurm_run::run() {
 
 slurm_result run_on_slurm(const test_options& chosen, const test_scenarios& all) {
     try {
-        const first_signal guard;
         return slurm_run(chosen, all).run();
     } catch (const regression::slurm_error& why) {
         throw user_error(why.what());

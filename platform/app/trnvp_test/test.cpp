@@ -31,6 +31,7 @@
 #include "platform/app/scenario/files/load.h"
 #include "platform/app/scenario/files/schema.h"
 #include "platform/app/scenario/files/step_document.h"
+#include "platform/app/scenario/results/report.h"
 #include "platform/app/scenario/selection/selection.h"
 #include "platform/app/scenario/steps/step_kinds.h"
 #include "platform/app/trnvp_test/first_signal.h"
@@ -136,9 +137,8 @@ void report_interrupted(const test_options& chosen, const regression::run_record
     print_end(chosen, run, printed);
 }
 
-/// Repeats the run as chosen. \returns the exit status
+/// Repeats the run as chosen, until a first_signal. \returns the exit status
 int run_as_often_as_chosen(const test_options& chosen, const test_scenarios& all) {
-    const first_signal guard;
     json_array printed;
     for (;;) {
         const auto run = run_here(chosen, all);
@@ -210,10 +210,13 @@ int run(const test_options& chosen) {
     auto all = read_scenarios(chosen);
     if (chosen.list) return list_runs(all.mine);
     check_outputs(chosen, all.mine);
+    const first_signal guard;
     if (chosen.slurm && !chosen.strict) return run_cluster(chosen, all);
-    scenario::prepare(all.mine);
+    scenario::prepare(all.mine, [] { return first_signal::received() != 0; });
     check_outputs(chosen, all.mine);  // again, with the files that kernels read
-    if (chosen.strict) scenario::mistakes_of(all.mine).throw_if_any();
+    const int signal = first_signal::received();
+    if (chosen.strict && signal == 0) scenario::mistakes_of(all.mine).throw_if_any();
+    if (chosen.slurm && signal != 0) return 128 + signal;
     if (chosen.slurm) return run_cluster(chosen, all);
     std::optional<coverage> executed;  // coverage of all child processes
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));

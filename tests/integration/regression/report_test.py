@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -287,6 +288,28 @@ class Reports(trnvp_case):
             said = running.communicate(timeout=60)[0]
         self.assertIn("pass  u [n=1]", first)
         self.assertEqual((running.returncode, said), (130, "1 passed, 0 failed, 1 not run\n"))
+
+    def test_interrupted_preparation_of_kernels_ends_as_an_interrupted_run(self):
+        begun = self.folder / "begun"
+        (self.folder / "k.py").write_text(f"import pathlib\nimport time\n\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(60)\n")
+        file = self.scenario("k.yaml", "scenario: k\nboard: trn3-chip\nsteps:\n  - kernel: {function: 'k.py:f'}\n")
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        for options, printed in ((), "0 passed, 0 failed, 1 not run\n"), (("--strict", "--json"), "[]\n"):
+            with subprocess.Popen(
+                [self.trnvp, "test", file, *options],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=dict(self.environment, TMPDIR=str(temporary)),
+            ) as running:
+                while not begun.exists():
+                    self.assertIsNone(running.poll())
+                    time.sleep(0.02)
+                begun.unlink()
+                running.send_signal(signal.SIGINT)
+                said = running.communicate(timeout=30)[0]
+            self.assertEqual((running.returncode, said, list(temporary.iterdir())), (130, printed, []))
 
     def test_what_failed_is_repeated_case_by_case(self):
         # The seed determines the byte.

@@ -232,10 +232,11 @@ void read_point(scenario_files& source, const parameters& point, scenario& s) {
     s.beginning = beginning_of(s);
     s.text_digest = inputs.mixed_into(source.text_digest());
     s.prepare = [files = source.shared_from_this(), all = source.take_preparations(), here](
-                    auto seed, const auto& seeds, diagnostics& problems) {
+                    auto seed, const auto& seeds, const auto& stop, diagnostics& problems) {
         auto point_setting = here;
         point_setting.seed = seed;
         point_setting.seeds = seeds;
+        point_setting.stop = stop;
         for (const auto& prepare : all) prepare(point_setting);
         add(problems, files->take_problems().list());
     };
@@ -364,15 +365,18 @@ std::vector<scenario> load(const std::filesystem::path& file, const board_check&
     return all;
 }
 
-void prepare(std::span<scenario> all) {
+void prepare(std::span<scenario> all, const std::function<bool()>& stop) {
     std::map<std::string, std::vector<std::uint64_t>> seeds;
     for (const auto& run : all) seeds[identity(run)].push_back(run.seed);
     for (auto& run : all) {
+        if (stop && stop()) return;
         if (!run.prepare || !run.mistakes.empty()) continue;
         const input_record inputs;
-        run.mistakes = sorted(mistakes_in(run.file, [&](diagnostics& found) {
-            run.prepare(run.seed, seeds[identity(run)], found);
-        }));
+        const auto mistakes = mistakes_in(run.file, [&](diagnostics& found) {
+            run.prepare(run.seed, seeds[identity(run)], stop, found);
+        });
+        if (stop && stop()) return;  // perhaps in the middle of its preparation
+        run.mistakes = sorted(mistakes);
         run.text_digest = inputs.mixed_into(run.text_digest);
     }
 }

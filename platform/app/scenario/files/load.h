@@ -22,8 +22,8 @@ using board_check = std::function<void(
 std::vector<scenario> load(const std::filesystem::path& file, const board_check& check = {});
 
 /// Calls prepare() of each scenario without mistakes; adds the mistakes that it finds, and the
-/// files that it reads to the digest.
-void prepare(std::span<scenario> all);
+/// files that it reads to the digest. `stop` is polled: when true, prepare() returns early.
+void prepare(std::span<scenario> all, const std::function<bool()>& stop = {});
 
 /// The mistakes of all scenarios, each once.
 diagnostics mistakes_of(std::span<const scenario> all);

@@ -29,8 +29,9 @@ struct scenario : description {
     std::vector<step> expectations;  ///< checked after all steps
     std::vector<step> checks = {};   ///< their work runs before the steps
     /// Call before the first run with this seed: compiles kernels, and reports their errors.
-    /// `seeds`: of all runs of the scenario, which share the work.
-    std::function<void(std::uint64_t seed, const std::vector<std::uint64_t>& seeds, diagnostics&)>
+    /// `seeds`: of all runs of the scenario, which share the work. `stop`: as in setting.
+    std::function<void(std::uint64_t seed, const std::vector<std::uint64_t>& seeds,
+                       const std::function<bool()>& stop, diagnostics&)>
         prepare = {};
     /// Mistakes in the files of the scenario: with any, it fails instead of running.
     std::vector<diagnostic> mistakes = {};

@@ -28,6 +28,7 @@ struct setting {
     std::uint64_t seed = 1;
     std::vector<std::uint64_t> seeds = {};           ///< of all runs of the scenario, for prepare()
     std::uint64_t memory_limit = ~std::uint64_t{0};  ///< bytes of files that all steps may hold
+    std::function<bool()> stop = {};  ///< polled by prepare(); when true, its work ends early
 };
 
 /// A misuse rule whose count a step checks.

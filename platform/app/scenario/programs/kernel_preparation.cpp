@@ -85,28 +85,30 @@ std::uint64_t memory_with_children(pid_t process) {
     return bytes;
 }
 
-/// Waits for the end of the compiler. \throws kernel_error when it reaches a limit
-void wait_for_end(child_process& compiler, int output, std::uint64_t memory_limit) {
+/// Waits for the end of the compiler. \throws kernel_error when it is stopped or reaches a limit
+void wait_for_end(child_process& compiler, int output, const kernel_request& request) {
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + wall_limit;
     while (!compiler.wait_for(limits_period)) {
+        if (request.stop && request.stop()) throw kernel_error("compiling was interrupted");
         if (clock::now() >= end)
             throw kernel_error(
                 fmt::format("compiling took longer than {} s and was ended", wall_limit.count()));
-        if (memory_with_children(compiler.pid()) > memory_limit)
-            throw kernel_error(fmt::format(
-                "compiling took more than {} MiB of memory and was ended", memory_limit >> 20));
+        if (memory_with_children(compiler.pid()) > request.memory_limit)
+            throw kernel_error(
+                fmt::format("compiling took more than {} MiB of memory and was ended",
+                            request.memory_limit >> 20));
         trim_log(output);
     }
 }
 
-void run_compiler(const fs::path& folder, std::uint64_t memory_limit) {
+void run_compiler(const fs::path& folder, const kernel_request& request) {
     const unique_fd output(memfd_create("output of trn-nki", MFD_CLOEXEC));
     const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!output || !no_input) throw_errno("output of trn-nki");
     auto program = child_process::start_bound({compiler(), "prepare", folder.string()},
                                               {.input = no_input.get(), .output = output.get()});
-    wait_for_end(program, output.get(), memory_limit);
+    wait_for_end(program, output.get(), request);
     const int status = program.wait().shell_status();
     if (status == 0) return;
     auto text = read_log(output.get());
@@ -203,7 +205,7 @@ std::map<std::uint64_t, prepared_kernel> prepare_kernel(const kernel_request& re
     std::ofstream(folder / "request.json")
         << json_of(request, request.lnc)
                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    run_compiler(folder.path(), request.memory_limit);
+    run_compiler(folder.path(), request);
     std::map<std::uint64_t, prepared_kernel> made;
     try {
         const auto text = read_file(folder / "answer.json", max_file);

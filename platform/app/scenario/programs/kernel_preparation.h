@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -24,6 +25,7 @@ struct kernel_request {
     std::uint32_t lnc = 1, core = 0, instances = 1, chips = 1;
     std::vector<std::uint64_t> seeds = {};           ///< of the runs; not empty
     std::uint64_t memory_limit = ~std::uint64_t{0};  ///< of the compiler; bytes resident
+    std::function<bool()> stop = {};                 ///< polled; when true, the compiler is ended
     bool is_exact = true;                            ///< compare results without tolerance
     texts inputs = {}, arg = {}, check = {};
 };

@@ -129,6 +129,7 @@ void kernel_source::compile(std::uint64_t seed) const {
     for (const auto other : known.run.seeds)
         if (known.asked.insert(other).second) all.seeds.push_back(other);
     all.memory_limit = known.run.memory_limit;
+    all.stop = known.run.stop;
     try {
         for (auto& [number, made] : prepare_kernel(all)) {
             known.files[number] = made.files;
