@@ -31,6 +31,7 @@ KERNEL = ROOT / "tests/data/kernels/double.py"
 FILES = {
     "empty.yaml": "",
     "kernel.py": KERNEL.read_text(),
+    "wrong_kernel.py": "def go(x):\n    return x.nothing\n",
     "wrong_mnemonic.trn": ".engine tensor\nhlat\n",
     "wrong_operand.trn": ".engine tensor\nwait S[999]>=1 halt\n",
 }

@@ -197,7 +197,6 @@ class Shell:
         for name, to in (
             (f"{self.folder}/tmp/", "/tmp/"),
             (f"{self.folder}/home", "~"),
-            (f"{self.folder}/", ""),
             (f"{self.tree.build.parent}/", ""),
         ):
             line = line.replace(name, to)

@@ -42,7 +42,7 @@ def warn(message: str, rule: str, place: places.Place) -> None:
         warnings.warn_explicit(
             f"{message} (neuron-core.md, {rule}){callers}",
             KernelWarning,
-            place.file,
+            places.shown(place.file),
             place.line,
             registry=_shown.setdefault(place.file, {}),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
+import re
 import sys
 import types
 
@@ -16,6 +17,7 @@ _NUMPY = os.path.dirname(numpy.__file__) + os.sep
 MAX_CALLERS = 8  # of a place
 _is_ours: dict[str, bool] = {}
 _starts: set[int] = set()  # ids of code objects, whose hashes are slow
+_folders: dict[str, str] = {}  # that the user named by a relative path, which is the value; both paths end with a slash
 
 
 def is_of_package(code: types.CodeType) -> bool:
@@ -37,6 +39,18 @@ def is_ours(code: types.CodeType) -> bool:
 def starts_kernels(code: types.CodeType) -> None:
     """Declares the function of this package that calls kernels: callers of a place end there."""
     _starts.add(id(code))
+
+
+def show_as(folder: str, given: str) -> None:
+    """Declares the relative path, "" for the current folder, by which the user named an absolute one."""
+    _folders.setdefault(os.path.join(folder, ""), os.path.join(given, ""))
+
+
+def shown(text: str) -> str:
+    """A file's name, or a message with names of files, with the paths that the user wrote."""
+    for folder, given in _folders.items():
+        text = re.sub(rf"(?<![^\s'(]){re.escape(folder)}", given.replace("\\", r"\\"), text)
+    return text
 
 
 class Place:
@@ -101,7 +115,7 @@ class Place:
         return "".join(f"\n    {line}" for line in lines)
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{shown(self.file)}:{self.line}:{self.column}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Place) and (self.code, self.instruction) == (other.code, other.instruction)

@@ -17,6 +17,7 @@ import numpy
 
 from trn_nki.checks.collectives import COLLECTIVES, refusal
 from trn_nki.compile import Compiled
+from trn_nki.diagnostics.places import shown
 from trn_nki.diagnostics.tracebacks import ReportedError
 from trn_nki.run import boards
 from trn_nki.run.tools import tool
@@ -135,7 +136,7 @@ def _refusal(errors: pathlib.Path) -> str:
     if "origin" not in first:
         return ""
     origin = first["origin"]
-    return f"{origin['file']}:{origin['line']}: {first['code']} {first['message']}\n    {first['excerpt'].strip()}"
+    return f"{shown(origin['file'])}:{origin['line']}: {first['code']} {first['message']}\n    {first['excerpt'].strip()}"
 
 
 def _report(file: pathlib.Path) -> dict[str, Any]:
@@ -208,7 +209,7 @@ def _call(command: list[str], seconds: float) -> str:
         raise RunError(f"{pathlib.Path(command[0]).name} took longer than {seconds:g} s and was ended") from None
     if done.returncode != 0:
         text = done.stderr.strip() or done.stdout.strip() or f"{command[0]} ended with status {done.returncode}"
-        raise RunError(text, USER_ERROR if done.returncode == USER_ERROR else 1)
+        raise RunError(shown(text), USER_ERROR if done.returncode == USER_ERROR else 1)
     return done.stdout
 
 
@@ -216,6 +217,6 @@ def _check_rules(broken: list[dict[str, Any]]) -> None:
     """Races are errors of the compiler and fail the run; other broken rules are the kernel's and are printed."""
     lines = [violation["line"] for violation in broken]
     if any(violation["rule"] in ORDER_RULES for violation in broken):
-        raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(lines))
+        raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(map(shown, lines)))
     for line in lines:
-        print(line, file=sys.stderr)
+        print(shown(line), file=sys.stderr)

@@ -10,6 +10,7 @@ import sys
 import types
 from typing import Any, Callable
 
+from trn_nki.diagnostics import places
 from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.trace.exceptions import report_exception
 
@@ -22,6 +23,8 @@ def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[...
     if not name:
         raise ValueError(f"{text}: expected FILE.py:FUNCTION{_kernels_of(pathlib.Path(folder) / text)}")
     path = (pathlib.Path(folder) / name).resolve()
+    if folder == "." and not os.path.isabs(name):
+        places.show_as(os.fspath(path.parent), os.path.dirname(name))
     if not path.is_file():
         others = [file.name for file in path.parent.glob("*.py")]
         whole = f"{path.name}.py"
@@ -53,7 +56,9 @@ def _imported(path: pathlib.Path) -> types.ModuleType:
     except SyntaxError as error:
         text = (error.text or "").rstrip()
         column = error.offset or 1
-        raise ValueError(f"{error.filename}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^")
+        raise ValueError(
+            f"{places.shown(error.filename or '')}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^"
+        )
     except Exception as error:
         report_exception(error)
     _modules[path] = module

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.places import shown
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.instructions import Instruction
@@ -44,7 +45,7 @@ class Tenancy:
                 if latest > number:
                     other = self._tiles[latest - 1]
                     raise KernelError(
-                        f"{view!r} is used after its memory went to {other!r} ({other.place.file}:{other.place.line})", "15.3"
+                        f"{view!r} is used after its memory went to {other!r} ({shown(other.place.file)}:{other.place.line})", "15.3"
                     )
         for view in instruction.writes:
             number = self._number.get(view.storage)

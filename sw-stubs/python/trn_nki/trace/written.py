@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError, warn
+from trn_nki.diagnostics.places import shown
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.instructions import Instruction, instructions_of
@@ -99,7 +100,7 @@ class _Tiles:
         result = next((f", for result {written!r}" for written in instruction.writes if written.storage.role == "output"), "")
         raise KernelError(
             f"nisa.{instruction.operation} {verb} {view!r}, to which nothing has written{position} "
-            f"({storage.place.file}:{storage.place.line}){result}",
+            f"({shown(storage.place.file)}:{storage.place.line}){result}",
             "15.3",
             instruction.place,
         )
