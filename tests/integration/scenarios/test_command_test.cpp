@@ -844,7 +844,15 @@ TEST_F(TestCommand, BootEndsAtItsLimitWhenFirmwareTakesNoReset) {
     EXPECT_EQ(how.status, 1);
     EXPECT_THAT(how.output, HasSubstr("s.yaml:7:5"));
     EXPECT_THAT(how.output, HasSubstr("firmware did not take the reset request in "));
+    EXPECT_THAT(how.output, HasSubstr("'within' of boot, 20 ms, bounds this wait"));
     EXPECT_THAT(how.output, HasSubstr("write 'boot: {reset: false}'"));
+}
+
+TEST_F(TestCommand, BootEndsAtItsLimitWhenTheProbeTakesAllOfIt) {
+    const auto how = test(scenario("  - boot: {reset: false}\n  - boot: {within: 1 us}\n"));
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:6:5: boot: after the probe no time is left for the "
+                                      "reset; 'within' of boot, 1 us, bounds this wait"));
 }
 
 TEST_F(TestCommand, PokeOfAFieldKeepsTheOthers) {

@@ -45,11 +45,13 @@ void boot_step::run(scenario_context& ctx) const {
     if (!ctx.waits.wait_for(within.value, ready))
         throw step_failure(
             fmt::format("not ready after {}: {}", to_string(within), boot_state(ctx)));
-    check_within(ctx, end, trn_probe, "'within' of boot bounds this wait");
-    if (reset)
-        check_within(ctx, end, trn_reset_device,
-                     "'within' of boot bounds this wait; for firmware without the handshake write "
-                     "'boot: {reset: false}'");
+    const auto hint = fmt::format("'within' of boot, {}, bounds this wait", to_string(within));
+    check_within(ctx, end, trn_probe, hint);
+    if (!reset) return;
+    if (trn_now(ctx.device) >= end)
+        throw device_error(TRN_TIMED_OUT, "after the probe no time is left for the reset; " + hint);
+    check_within(ctx, end, trn_reset_device,
+                 hint + "; for firmware without the handshake write 'boot: {reset: false}'");
 }
 
 struct probe_step {
