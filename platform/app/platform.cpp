@@ -184,6 +184,11 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
             known.end())
             user_mistake(mistake::unknown_parameter, board.file,
                          "this board has no parameter 'firmware', so --firmware has no effect");
+        const auto file = find_firmware(options.firmware);
+        if (std::error_code unknown; !fs::exists(file, unknown))
+            user_mistake(mistake::unreadable_file, "command line",
+                         fmt::format("--firmware: there is no file '{}'{}", file.string(),
+                                     firmware_hint(options.firmware)));
         auto set = options.set;
         set.push_back("firmware=" + options.firmware);
         board = load_board(options.board, kinds, set, options.boards);

@@ -43,10 +43,7 @@ fs::path find_firmware(const std::string& name_or_path) {
     return path.has_parent_path() ? path : firmware_folder() / path;
 }
 
-namespace {
-
-/// Explains that a name without '/' is searched for in the firmware folder, not in the current one.
-std::string hint(const std::string& name_or_path) {
+std::string firmware_hint(const std::string& name_or_path) {
     if (fs::path(name_or_path).has_parent_path()) return {};
     std::error_code error;
     const bool here = fs::is_regular_file(name_or_path, error);
@@ -55,8 +52,6 @@ std::string hint(const std::string& name_or_path) {
         "current folder",
         name_or_path, here ? "the" : "a");
 }
-
-}  // namespace
 
 std::vector<std::uint8_t> read_firmware(const std::string& name_or_path, std::uint64_t limit) {
     const auto path = find_firmware(name_or_path);
@@ -68,7 +63,7 @@ std::vector<std::uint8_t> read_firmware(const std::string& name_or_path, std::ui
         return read_file(path, limit);
     } catch (const file_error& why) {
         throw std::runtime_error(fmt::format("cannot read firmware '{}': {}{}", path.string(),
-                                             why.what(), hint(name_or_path)));
+                                             why.what(), firmware_hint(name_or_path)));
     }
 }
 

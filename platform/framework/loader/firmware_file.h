@@ -17,6 +17,10 @@ std::filesystem::path firmware_folder();
 /// The file for a name on a board: a path (with '/'), or a file in the firmware folder.
 std::filesystem::path find_firmware(const std::string& name_or_path);
 
+/// Explains that a name without '/' is searched for in the firmware folder, not in the current one;
+/// empty for a path.
+std::string firmware_hint(const std::string& name_or_path);
+
 /// From now on, uses `file` for that name: a recording has its own copies.
 void stand_in_for_firmware(const std::string& name_or_path, const std::filesystem::path& file);
 

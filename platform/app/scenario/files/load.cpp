@@ -156,10 +156,12 @@ void check_board(const config::node& root, const scenario& s, const board_check&
     const std::string key = of_a_parameter ? set[count - 1].substr(0, set[count - 1].find('='))
                                            : (count == 0 ? "board" : "firmware");
     const bool unknown = of_a_parameter && first.code == mistake::unknown_parameter;
-    map.report_at(unknown ? map.key_place(key) : map.find(key).place(), first.code,
-                  first.line == 0 ? first.message
-                                  : fmt::format("{} ({}:{}:{})", first.message, first.file,
-                                                first.line, first.column),
+    auto message = first.message;
+    if (first.line != 0)
+        message += fmt::format(" ({}:{}:{})", first.file, first.line, first.column);
+    else if (key == "firmware" && first.code == mistake::unreadable_file)
+        message += fmt::format(", and no file '{}'", firmware_beside(s).string());
+    map.report_at(unknown ? map.key_place(key) : map.find(key).place(), first.code, message,
                   first.suggestion);
 }
 

@@ -43,14 +43,17 @@ std::string beginning_of(const scenario& s) {
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::filesystem::path firmware_beside(const scenario& run) {
+    const auto folder = std::filesystem::path(run.file).parent_path();
+    return (folder.empty() ? "." : folder) / run.firmware;
+}
+
 std::string find_firmware(const scenario& run) {
-    namespace fs = std::filesystem;
     std::error_code unreadable;
-    // Contains a '/', because a bare name refers to the firmware folder.
-    const auto folder = fs::path(run.file).parent_path();
-    const auto beside = (folder.empty() ? "." : folder) / run.firmware;
-    return !run.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
-                                                                            : run.firmware;
+    const auto beside = firmware_beside(run);
+    return !run.firmware.empty() && std::filesystem::is_regular_file(beside, unreadable)
+               ? beside.string()
+               : run.firmware;
 }
 
 std::vector<std::string> board_set(const scenario& run) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ struct scenario : description {
 /// The result of a scenario that has mistakes.
 outcome refused(const scenario& run);
 
+/// Path of the scenario's `firmware` in the scenario's folder. Contains a '/', because a bare name
+/// refers to the firmware folder.
+std::filesystem::path firmware_beside(const scenario& run);
 /// Path of the image that a scenario boots: a file in the scenario's folder, else an image name or
 /// path as in boards; "": the board's default.
 std::string find_firmware(const scenario& run);
