@@ -652,7 +652,7 @@ TEST_F(TrnctlConnect, LoadsAFirmwareIntoACoreAndPrintsItsLog) {
     EXPECT_TRUE(eventually([&] {
         return ctl("cc log 3").output.find("rung with 5, argument 0\n") != std::string::npos;
     }));
-    EXPECT_THAT(ctl("cc log 99").output, HasSubstr("no CC-Core 99: there are 16"));
+    EXPECT_THAT(ctl("cc log 99").output, HasSubstr("core: Value 99 not in range 0 to 15"));
     EXPECT_EQ(ctl("cc load 3 no-such-file.elf").status, 1);
 }
 

@@ -108,6 +108,8 @@ struct power_step {
     std::string text() const { return fmt::format("power samples of die {}", die); }
 };
 
+constexpr std::uint32_t last_cc_core = 15;  // of the chip with most
+
 /// A core of the chip that runs collectives, or a firmware of the user.
 struct load_core_step {
     std::uint32_t core = 0;
@@ -115,6 +117,8 @@ struct load_core_step {
     std::vector<std::uint8_t> content = {};
 
     void finish(const reader& r) {
+        if (image.empty())
+            return r.node().at("image").report(mistake::unreadable_file, "a file is needed");
         const auto beside = std::filesystem::path(r.node().file()).parent_path() / image;
         const auto file = exists(beside) ? absolute(beside).string() : image;
         note_input(trn::find_firmware(file));
@@ -162,13 +166,13 @@ std::vector<step_kind> firmware_steps() {
     return {
         step_of<load_core_step>(
             "load_core", "loads a firmware into a CC-Core, which starts",
-            {key("core", &load_core_step::core, "of the chip").required().up_to(31),
+            {key("core", &load_core_step::core, "of the chip").required().up_to(last_cc_core),
              key("image", &load_core_step::image,
                  "an ELF file or a packed image, beside the scenario or in the firmware folder")
                  .required()}),
         step_of<core_log_step>(
             "core_log", "the firmware of a CC-Core must have logged a text",
-            {key("core", &core_log_step::core, "of the chip").required().up_to(31),
+            {key("core", &core_log_step::core, "of the chip").required().up_to(last_cc_core),
              key("text", &core_log_step::text, "part of the log").required(),
              key("within", &core_log_step::within, "simulated time to wait for it; 0: now")}),
         step_of<mail>(

@@ -10,6 +10,8 @@ namespace trn {
 
 namespace {
 
+constexpr unsigned last_cc_core = 15;  // of the chip with most
+
 struct load_options {
     unsigned core = 0;
     std::string image = {};  ///< file
@@ -22,11 +24,12 @@ void add_load(cli::command& cores, invocation& line) {
     load->examples({{"trnctl --connect sockets cc load 3 cc_example.elf", "into core 3"},
                     {"trnctl --board trn3-chip cc load 0 cc_core.img", "a packed image"}});
     load->callback([options, &line] {
-        if (options->core >= 32) throw user_error(fmt::format("no CC-Core {}", options->core));
         line.chosen = [options, &line, image = read_collective_firmware(options->image)](
                           session& s) { load_cores(s, 1u << options->core, image, line.out); };
     });
-    load->add_option("core", options->core, "number of the core")->required();
+    load->add_option("core", options->core, "number of the core")
+        ->required()
+        ->check(cli::in_range(0u, last_cc_core));
     load->add_option("file", options->image, "an ELF file, or a packed image")->required();
 }
 
@@ -37,7 +40,9 @@ void add_log(cli::command& cores, invocation& line) {
         [core, &line](session& s) { print_core_log(line.running(s), *core, line.out); });
     log->examples({{"trnctl --connect sockets cc log 3", "of core 3"},
                    {"trnctl --connect sockets --json cc log 3", "as JSON"}});
-    log->add_option("core", *core, "number of the core")->required();
+    log->add_option("core", *core, "number of the core")
+        ->required()
+        ->check(cli::in_range(0u, last_cc_core));
 }
 
 void add_sync(cli::command& app, invocation& line, const std::string& name, const std::string& help,
