@@ -25,6 +25,7 @@
 #include "platform/framework/config/mix_in.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -93,6 +94,14 @@ scenario::case_set failed_of(const std::string& source) {
     return failed;
 }
 
+/// Says why nothing runs.
+void report_none_failed(const std::string& source) {
+    const auto place = source == test_options::last_results
+                           ? "when it last ran"
+                           : fmt::format("in {}", printable(source));
+    print_to(stderr, "trnvp: --rerun-failed: none of these scenarios failed {}\n", place);
+}
+
 /// Refuses a record whose failures are all of other scenarios: nothing would run, and nothing fail.
 void check_has_some(const std::vector<scenario::scenario>& all, const scenario::case_set& failed,
                     const std::string& record) {
@@ -138,6 +147,7 @@ test_scenarios read_scenarios(const test_options& chosen) {
                  ? read.mine
                  : scenario::select(all, wanted))
             read.whole.push_back(regression::run_identity(run));
+        if (wanted.failed && read.whole.empty()) report_none_failed(chosen.rerun_failed);
         return read;
     } catch (const std::invalid_argument& wrong) {
         throw user_error(wrong.what());

@@ -522,7 +522,10 @@ class Reports(trnvp_case):
         self.assertIn("copied: ", self.run_trnvp("report", "compare", outs[0], past, status=1))
         self.run_trnvp("report", "merge", file, "--out", self.folder / "merged")
         scenario = self.scenario("copy.yaml", text.replace("SIZE", "1 MiB"))
-        self.assertIn("0 passed", self.run_trnvp("test", scenario, f"--rerun-failed={past}"))
+        nothing = f"trnvp: --rerun-failed: none of these scenarios failed in {past}\n0 passed, 0 failed\n"
+        self.assertEqual(self.run_trnvp("test", scenario, f"--rerun-failed={past}"), nothing)
+        nothing = "trnvp: --rerun-failed: none of these scenarios failed when it last ran\n0 passed, 0 failed\n"
+        self.assertEqual(self.run_trnvp("test", scenario, "--rerun-failed"), nothing)
 
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out", self.folder / "x", status=2))
