@@ -11,6 +11,7 @@
 #include "models/soc/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
+#include "platform/app/trace_name.h"
 
 namespace trn {
 
@@ -24,8 +25,10 @@ void board_options::add_to(cli::command& command) {
         ->transform(cli::one_of({"contended", "functional"}));
     command.add_option("--time-policy", policy, "time policy: lockstep, free, realtime:FACTOR");
     command.add_option("--seed", build.seed, "of every random stream");
-    command.add_option("--trace", build.trace,
-                       "write the event trace here; .perfetto-trace for Perfetto");
+    command
+        .add_option("--trace", build.trace,
+                    "write the event trace here; .perfetto-trace for Perfetto")
+        ->check(trace_name());
     add_vcd_options(command, build.vcd, build.vcd_signals);
     add_misuse_options(command, build.misuse);
     command.add_option("--record", record,

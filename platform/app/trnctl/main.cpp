@@ -3,6 +3,7 @@
 #include <systemc>
 
 #include "platform/app/report_file.h"
+#include "platform/app/trace_name.h"
 #include "platform/app/trnctl/commands/commands.h"
 #include "platform/app/trnctl/completion.h"
 #include "platform/app/trnctl/error_text.h"
@@ -39,6 +40,7 @@ void add_target(cli::command& app, session_options& target) {
         ->needs("--board");
     app.add_option("--trace", target.trace,
                    "write --board's event trace; .perfetto-trace for Perfetto")
+        ->check(trace_name())
         ->needs("--board");
     app.add_option("--chip", target.chip, "function to use (default: the only one)");
     app.add_option("--token-file", target.token_file, "token for a remote control address");

@@ -22,6 +22,7 @@
 #include "platform/app/hart_option.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
+#include "platform/app/trace_name.h"
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/config/json.h"
@@ -183,7 +184,8 @@ void add_replay(cli::command* c, int& status) {
     c->add_option("folder", chosen->folder, "folder written by 'trnvp run --record'")->required();
     c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");
     c->add_option("--trace", chosen->trace,
-                  "write the event trace here; .perfetto-trace for Perfetto");
+                  "write the event trace here; .perfetto-trace for Perfetto")
+        ->check(trace_name());
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");

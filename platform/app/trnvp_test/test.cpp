@@ -34,6 +34,7 @@
 #include "platform/app/scenario/results/report.h"
 #include "platform/app/scenario/selection/selection.h"
 #include "platform/app/scenario/steps/step_kinds.h"
+#include "platform/app/trace_name.h"
 #include "platform/app/trnvp_test/first_signal.h"
 #include "platform/app/trnvp_test/options.h"
 #include "platform/app/trnvp_test/run.h"
@@ -299,7 +300,8 @@ void add_test(cli::command* c, int& status) {
                   "runs at a time, or jobs of --slurm (number of processors)")
         ->check(cli::in_range(1u, 1024u));
     c->add_option("--trace", chosen->trace,
-                  "write the event trace of each run here; .perfetto-trace for Perfetto");
+                  "write the event trace of each run here; .perfetto-trace for Perfetto")
+        ->check(trace_name());
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     add_misuse_options(*c, chosen->misuse);
