@@ -129,12 +129,23 @@ bool is_written_as(std::string_view unit, std::string_view wrong) {
                       same_letters(wrong, std::string{unit[0], 'i'}));
 }
 
+/// The text with units that it may lack: for a time all but ps, which few times have.
+std::string with_units(std::string_view text, std::span<const unit> units) {
+    const auto likely =
+        units.front().name == time_units.front().name ? units.subspan(1) : units.first(2);
+    std::string all;
+    for (const auto& u : likely) {
+        if (!all.empty()) all += &u == &likely.back() ? " or " : ", ";
+        all += fmt::format("'{} {}'", text, u.name);
+    }
+    return all;
+}
+
 refusal unit_refusal(mistake code, std::string_view noun, std::string_view text,
                      std::string_view wrong, std::span<const unit> units) {
     if (code == mistake::unit_missing)
         return {code, fmt::format("'{}' needs a unit", text),
-                fmt::format("write a {} like '{} {}' or '{} {}'", noun, text, units[0].name, text,
-                            units[1].name)};
+                fmt::format("write a {} like {}", noun, with_units(text, units))};
     std::vector<std::string_view> names;
     for (const auto& u : units) names.push_back(u.name);
     const auto number = text.substr(0, text.find_last_of("0123456789") + 1);

@@ -103,8 +103,9 @@ TEST(Faults, SizesAndTimesHaveUnits) {
                 testing::HasSubstr("'at': 36 GiB is out of range: below 36 GiB"));
     EXPECT_THAT(c.refusal("damage", {{"at", "4 KB"}}),
                 testing::HasSubstr("'KB' is not a unit of size"));
-    EXPECT_THAT(c.refusal("damage", {{"at", "0"}, {"for", "3"}}),
-                testing::HasSubstr("'3' needs a unit: write a time like '3 ps' or '3 ns'"));
+    EXPECT_THAT(
+        c.refusal("damage", {{"at", "0"}, {"for", "3"}}),
+        testing::HasSubstr("'3' needs a unit: write a time like '3 ns', '3 us', '3 ms' or '3 s'"));
     EXPECT_THAT(c.refusal("damage", {{"at", "0"}, {"for", "2 s"}}),
                 testing::HasSubstr("'for': 2 s is out of range: 0 to 1 s"));
     EXPECT_THAT(c.refusal("damage", {{"at", "0"}, {"rate", "0.2"}}),
