@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto start_limit = std::chrono::seconds(2);
+constexpr std::chrono::milliseconds start_limit{2000};
 
 bool is_missing(const fs::path& path) {
     std::error_code none;
@@ -32,9 +32,9 @@ bool is_missing(const fs::path& path) {
 
 /// `address` if it is a folder of sockets; "": it is a socket or HOST:PORT. A platform that was
 /// started a moment ago, as by `trnvp run ... &`, has not made its sockets yet.
-fs::path folder_at(const std::string& address) {
+fs::path folder_at(const std::string& address, std::chrono::milliseconds limit) {
     const bool is_port = address.find('/') == address.npos && address.find(':') != address.npos;
-    const auto end = std::chrono::steady_clock::now() + start_limit;
+    const auto end = std::chrono::steady_clock::now() + limit;
     while (!is_port && is_missing(address) && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return fs::is_directory(address) ? address : "";
@@ -43,10 +43,11 @@ fs::path folder_at(const std::string& address) {
 /// A platform in another process: control socket and one vfio-user socket per function.
 class connected : public session {
 public:
-    connected(const std::string& address, const std::string& chip, const std::string& token)
-        : folder_(folder_at(address)),
+    connected(const std::string& address, const std::string& chip, const std::string& token,
+              std::optional<std::chrono::milliseconds> limit)
+        : folder_(folder_at(address, limit.value_or(start_limit))),
           chip_(chip),
-          control_(folder_.empty() ? address : (folder_ / "control.sock").string(), token) {}
+          control_(folder_.empty() ? address : (folder_ / "control.sock").string(), token, limit) {}
 
     void run(const std::function<void(device&)>& work) override {
         work(host(choose_chip(chip_, chips(), folder_.string())));
@@ -175,8 +176,9 @@ std::string choose_chip(const std::string& chip, const std::vector<std::string>&
 }
 
 std::unique_ptr<session> connect_session(const std::string& address, const std::string& chip,
-                                         const std::string& token) {
-    return std::make_unique<connected>(address, chip, token);
+                                         const std::string& token,
+                                         std::optional<std::chrono::milliseconds> limit) {
+    return std::make_unique<connected>(address, chip, token, limit);
 }
 
 }  // namespace trn

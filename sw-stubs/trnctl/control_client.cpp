@@ -14,6 +14,8 @@
 #include <cstring>
 #include <memory>
 
+#include "sw-stubs/trnctl/session.h"
+
 namespace trn {
 
 namespace {
@@ -21,8 +23,9 @@ namespace {
 constexpr unsigned protocol = 1;
 constexpr std::size_t max_message_bytes = 16 << 20;
 constexpr int max_depth = 64;  // nesting of arrays and objects
-constexpr std::chrono::seconds hello_timeout{10};
-constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // also of each send()
+constexpr std::chrono::milliseconds hello_timeout{10'000};
+constexpr std::chrono::milliseconds connect_timeout{10'000};  // also of each send()
+constexpr std::chrono::milliseconds call_timeout{30'000};
 
 /// The peer sent an invalid message, did not answer in time, or has closed the connection.
 class not_a_platform : public control_error {
@@ -34,6 +37,16 @@ class not_a_platform : public control_error {
         fmt::format("cannot connect to {}: {}\n  is it running? start one with: trnvp run "
                     "trn3-chip --listen DIR",
                     address, why));
+}
+
+/// A line. \throws user_error
+std::string to_text(const nlohmann::json& request) {
+    try {
+        return request.dump() + "\n";
+    } catch (const nlohmann::json::type_error&) {
+        throw user_error(
+            fmt::format("{}: an argument is not UTF-8", request.at("method").get<std::string>()));
+    }
 }
 
 /// Discarded if `text` is not JSON, or nested deeper than max_depth (copies need stack).
@@ -49,7 +62,9 @@ nlohmann::json parse_bounded(std::string_view text) {
 
 }  // namespace
 
-control_client::control_client(const std::string& address, const std::string& token) {
+control_client::control_client(const std::string& address, const std::string& token,
+                               std::optional<std::chrono::milliseconds> limit)
+    : limit_(limit) {
     if (address.find('/') == std::string::npos && address.find(':') != std::string::npos)
         connect_tcp(address);
     else
@@ -57,7 +72,7 @@ control_client::control_client(const std::string& address, const std::string& to
     json hello{{"protocol", protocol}, {"client", "trnctl"}};
     if (!token.empty()) hello["token"] = token;
     try {
-        call("hello", hello, hello_timeout);
+        call("hello", hello, limit_.value_or(hello_timeout));
     } catch (const not_a_platform& why) {
         throw control_error(fmt::format(
             "{} is not the control socket of a platform: {}\n  give the folder of `trnvp run "
@@ -72,8 +87,9 @@ control_client::~control_client() {
 
 void control_client::open_socket(int family, int type, int protocol) {
     socket_ = socket(family, type | SOCK_CLOEXEC, protocol);
-    if (socket_ >= 0)
-        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &connect_timeout, sizeof connect_timeout);
+    const auto limit = limit_.value_or(connect_timeout).count();
+    const timeval timeout{.tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000};
+    if (socket_ >= 0) setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
 }
 
 void control_client::connect_unix(const std::string& path) {
@@ -150,11 +166,14 @@ bool control_client::next_message(json& message) {
     return true;
 }
 
+control_client::json control_client::call(std::string_view method, const json& params) {
+    return call(method, params, limit_.value_or(call_timeout));
+}
+
 control_client::json control_client::call(std::string_view method, const json& params,
                                           std::chrono::milliseconds limit) {
     const auto id = ++last_id_;
-    send(json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() +
-         "\n");
+    send(to_text({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}));
     const auto until = std::chrono::steady_clock::now() + limit;
     for (;;) {
         json message;

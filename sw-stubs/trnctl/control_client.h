@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,16 +24,18 @@ public:
     using notification = std::function<void(const std::string& topic, const json& params)>;
 
     /// Connects to a Unix socket (a path) or TCP ("HOST:PORT") and sends the hello call. `token`
-    /// may be "". \throws control_error
-    control_client(const std::string& address, const std::string& token);
+    /// may be "". `limit`: of each wait for the platform, instead of the usual ones. \throws
+    /// control_error
+    control_client(const std::string& address, const std::string& token,
+                   std::optional<std::chrono::milliseconds> limit = {});
     ~control_client();
     control_client(const control_client&) = delete;
     control_client& operator=(const control_client&) = delete;
 
-    /// \throws control_error when the platform refuses, disconnects, or does not respond within
-    /// `limit`
-    json call(std::string_view method, const json& params = json::object(),
-              std::chrono::milliseconds limit = std::chrono::seconds(30));
+    /// \throws control_error when the platform refuses, disconnects, or does not respond in time
+    json call(std::string_view method, const json& params = json::object());
+    /// Waits for at most `limit`.
+    json call(std::string_view method, const json& params, std::chrono::milliseconds limit);
     /// Receives notifications that arrive during calls and listen().
     void on_notification(notification receiver) { notified_ = std::move(receiver); }
     /// Receives notifications for `limit`. False once the connection is closed.
@@ -47,6 +50,7 @@ private:
     bool receive(deadline until);  // more bytes; false: timeout
     bool next_message(json& message);
 
+    const std::optional<std::chrono::milliseconds> limit_;
     int socket_ = -1;
     bool gone_ = false;
     std::uint64_t last_id_ = 0;

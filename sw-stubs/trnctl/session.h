@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -48,10 +49,12 @@ inline void run_probed(session& platform, const std::function<void(device&)>& wo
 }
 
 /// A session on a platform in another process: `address` is its folder of sockets, or the address
-/// of its control socket, which suffices for commands without a device. `token` may be "". \throws
-/// user_error, control_error
+/// of its control socket, which suffices for commands without a device. `token` may be "".
+/// `limit`: of each wait for the platform, instead of the usual ones. \throws user_error,
+/// control_error
 std::unique_ptr<session> connect_session(const std::string& address, const std::string& chip,
-                                         const std::string& token);
+                                         const std::string& token,
+                                         std::optional<std::chrono::milliseconds> limit = {});
 
 /// `chip`, or if it is "" the only one of `known`. \throws user_error for an unknown or missing
 /// chip

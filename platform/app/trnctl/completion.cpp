@@ -2,16 +2,17 @@
 #include "platform/app/trnctl/completion.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "platform/app/trnctl/sessions.h"
 #include "platform/framework/command_line/completion.h"
 #include "platform/framework/config/wildcards.h"
 #include "sw-stubs/trnctl/commands.h"
+#include "sw-stubs/trnctl/session.h"
 
 namespace trn {
 
@@ -68,9 +69,8 @@ names of_snapshots(session& platform) {
 names of_platform(const cli::unfinished_line& line) {
     const auto connect = line.values.find("--connect");
     if (connect == line.values.end() || line.commands.empty()) return {};
-    session_options wanted;
-    wanted.connect = connect->second;
-    const auto platform = open_session(wanted);
+    constexpr std::chrono::milliseconds limit{500};  // the user waits at the prompt
+    const auto platform = connect_session(connect->second, {}, {}, limit);
     const auto& command = line.commands[0];
     if (command == "inject") return of_inject(*platform, line.positionals);
     if (command == "registers") return of_registers(*platform, line.positionals);

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -123,16 +124,21 @@ TEST(TrnctlCommandLine, ConnectWaitsForAPlatformThatIsStarting) {
     EXPECT_EQ(how.status, 0) << how.output;
 }
 
+trn::unique_fd listen_at(const std::string& path) {
+    trn::unique_fd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(listener.get(), 1), 0);
+    return listener;
+}
+
 /// A program that is no platform, but answers on a control socket: `results` by method.
 class other_program {
 public:
     other_program(const std::string& path, json results)
-        : listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), results_(std::move(results)) {
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        path.copy(address.sun_path, sizeof address.sun_path - 1);
-        EXPECT_EQ(bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-        EXPECT_EQ(listen(listener_.get(), 1), 0);
+        : listener_(listen_at(path)), results_(std::move(results)) {
         thread_ = std::thread([this] { serve(); });
     }
     ~other_program() {
@@ -182,6 +188,26 @@ TEST(TrnctlCommandLine, AnswersOfAnotherProgramAreAFailure) {
         EXPECT_EQ(how.status, 1) << words << "\n" << how.output;
         EXPECT_THAT(how.output, HasSubstr("trnctl: ")) << words;
     }
+}
+
+TEST(TrnctlCommandLine, CompletionWaitsBrieflyForASocketThatDoesNotAnswer) {
+    const scratch_folder folder;
+    const auto silent = listen_at(folder / "control.sock");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto how =
+        run(trnctl + " completion bash --line 'trnctl --connect " + folder.text() + " inject '");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_EQ(how.status, 0);
+    EXPECT_EQ(how.output, "");
+}
+
+TEST(TrnctlCommandLine, ArgumentsThatAreNotUtf8AreRefused) {
+    const scratch_folder folder;
+    const other_program server(folder / "control.sock", {});
+    const auto how =
+        run(trnctl + " --connect " + folder.text() + " restore \"$(printf 'a\\377')\"");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_EQ(how.output, "trnctl: restore: an argument is not UTF-8\n");
 }
 
 TEST(TrnctlBoard, BootsABoardInProcessAndCopies) {
