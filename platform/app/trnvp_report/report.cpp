@@ -10,8 +10,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "platform/app/commands/guarded.h"
@@ -102,11 +104,16 @@ struct figure_options {
     bool json = false;
 };
 
-/// All runs of the sources, oldest first.
+/// All runs of the sources, oldest first. A source that was named twice is read once.
 std::vector<regression::run_record> runs_of(const std::vector<fs::path>& sources, unsigned last) {
     std::vector<regression::run_record> all;
-    for (const auto& source : sources)
-        std::ranges::move(regression::read_runs(source, last), std::back_inserter(all));
+    std::set<fs::path> known;
+    for (const auto& source : sources) {
+        std::error_code unreadable;
+        const auto path = fs::weakly_canonical(source, unreadable);
+        if (unreadable || known.insert(path).second)
+            std::ranges::move(regression::read_runs(source, last), std::back_inserter(all));
+    }
     for (const auto& run : all)
         for (const auto& problem : run.problems)
             print_to(stderr, "trnvp: warning: {}\n", printable(problem));

@@ -515,6 +515,8 @@ class Reports(trnvp_case):
         found = json.loads(self.run_trnvp("report", "figure", "cop*", past, "--json", status=1))
         self.assertEqual([found[0]["first_outside"], found[0]["bisect"]], [2, "git bisect start c2 c1"])
         self.assertIn("stays in its band", self.run_trnvp("report", "figure", "copied", past, "--noise", "90"))
+        twice = self.run_trnvp("report", "figure", "copied", past, f"{past}/.", status=1)
+        self.assertEqual(twice, said)
         self.assertIn("did you mean 'copied'?", self.run_trnvp("report", "figure", "copyed", past, status=2))
         # Records and files of the history are taken too, wherever a run is asked for.
         file = sorted(past.iterdir())[2]
@@ -526,6 +528,13 @@ class Reports(trnvp_case):
         self.assertEqual(self.run_trnvp("test", scenario, f"--rerun-failed={past}"), nothing)
         nothing = "trnvp: --rerun-failed: none of these scenarios failed when it last ran\n0 passed, 0 failed\n"
         self.assertEqual(self.run_trnvp("test", scenario, "--rerun-failed"), nothing)
+
+    def test_merge_of_records_without_a_result_fails(self):
+        file = self.matrix(1)
+        self.run_trnvp("test", file, "--rerun-failed", "--report", self.folder / "none", "--history", self.folder / "past")
+        for source in ("none", "past"):
+            said = self.run_trnvp("report", "merge", self.folder / source, "--out", self.folder / "out", status=1)
+            self.assertEqual(said, "trnvp: no scenario ran: the records have no result\n0 passed, 0 failed\n")
 
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out", self.folder / "x", status=2))

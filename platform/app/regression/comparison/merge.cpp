@@ -266,6 +266,8 @@ void merger::name_missing() {
     std::vector<std::string> names;
     for (const auto& identity : out_.run.missing()) names.push_back(readable(identity));
     if (!names.empty()) out_.problems.push_back(fmt::format("not run: {}", some_of(names)));
+    if (out_.run.results.empty() && out_.run.whole.empty())
+        out_.problems.emplace_back("no scenario ran: the records have no result");
 }
 
 merged merger::take() {
