@@ -128,8 +128,8 @@ void add_coll(cli::command& app, invocation& line) {
     command->add_option("--iterations", request.iterations, "the time is their mean")
         ->capture_default_str()
         ->check(cli::in_range(1, 1000));
-    command->add_option("--limit", request.limit_ns, "ns that a rank waits for another")
-        ->capture_default_str();
+    add_nanoseconds(command, "--limit", request.limit_ns,
+                    "that a rank waits for another: ns, or with a unit (1 s)");
     command->add_option("--image", options->image, "firmware of the CC-Cores")
         ->capture_default_str();
     command->examples({{"trnctl --board trn3-sled coll --op all_reduce --bytes 64KiB --check",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -51,6 +53,20 @@ void add_place(cli::command* command, const std::string& name, location& place,
                const std::string& help) {
     const auto read = [&place](const std::string& text) { place = read_place(text); };
     command->add_option_function<std::string>(name, read, help)->required();
+}
+
+void add_nanoseconds(cli::command* command, const std::string& name, std::uint64_t& ns,
+                     const std::string& help) {
+    const auto read = [&ns, name](const std::string& text) {
+        const auto* end = text.data() + text.size();
+        const auto [rest, failed] = std::from_chars(text.data(), end, ns);
+        if (failed == std::errc{} && rest == end) return;
+        const auto parsed = config::parse_time(text);
+        if (const auto* wrong = std::get_if<config::refusal>(&parsed))
+            throw user_error(fmt::format("{}: {}", name, config::refusal_text(*wrong)));
+        ns = std::get<picoseconds>(parsed).value / 1000;
+    };
+    command->add_option_function<std::string>(name, read, help)->type_name("TIME");
 }
 
 cli::option* add_size(cli::command* command, const std::string& name, std::uint64_t& size,

@@ -40,6 +40,9 @@ std::uint64_t read_size(const std::string& text);
 /// `place` must live until the line is parsed.
 void add_place(cli::command* command, const std::string& name, location& place,
                const std::string& help);
+/// Adds an option that takes a number of ns, or a time with a unit.
+void add_nanoseconds(cli::command* command, const std::string& name, std::uint64_t& ns,
+                     const std::string& help);
 cli::option* add_size(cli::command* command, const std::string& name, std::uint64_t& size,
                       const std::string& help);
 

@@ -150,7 +150,8 @@ void add_run(cli::command& programs, invocation& line) {
         ->check(cli::non_negative_number());
     command->add_option("--atol", expected.allowed.absolute, "absolute tolerance of --check (0)")
         ->check(cli::non_negative_number());
-    command->add_option("--limit", expected.limit_ns, "ns of simulated time (100 ms)");
+    add_nanoseconds(command, "--limit", expected.limit_ns,
+                    "of simulated time: ns, or with a unit (100 ms)");
     command->add_flag("--counters", options->program.counters,
                       "print counters of the engines afterwards");
     command->add_option("--report", options->report,
@@ -164,7 +165,7 @@ void add_run(cli::command& programs, invocation& line) {
         "poll the engines instead of a notification queue");
     command->examples(
         {{"trnctl --board trn3-chip program run program.trn --counters", "on a board of its own"},
-         {"trnctl --connect sockets program run program.trn --core 1 --limit 1000000",
+         {"trnctl --connect sockets program run program.trn --core 1 --limit 1ms",
           "on core 1, for at most 1 ms"}});
 }
 
