@@ -49,6 +49,13 @@ std::string to_text(const nlohmann::json& request) {
     }
 }
 
+/// \throws user_error, control_error
+[[noreturn]] void fail(const nlohmann::json& error) {
+    const std::string text = error.value("message", "the platform refused");
+    if (is_of_user(error.value("code", 0))) throw user_error(text);
+    throw control_error(text);
+}
+
 /// Discarded if `text` is not JSON, or nested deeper than max_depth (copies need stack).
 nlohmann::json parse_bounded(std::string_view text) {
     bool too_deep = false;
@@ -186,8 +193,7 @@ control_client::json control_client::call(std::string_view method, const json& p
             // An error without an id refuses the client before its first call.
             const auto answers = message.value("id", json());
             if (!answers.is_null() && answers != json(id)) continue;
-            if (message.contains("error"))
-                throw control_error(message["error"].value("message", "the platform refused"));
+            if (message.contains("error")) fail(message["error"]);
             return message.value("result", json());
         }
         if (gone_) throw not_a_platform("the platform has closed the connection");

@@ -32,7 +32,8 @@ public:
     control_client(const control_client&) = delete;
     control_client& operator=(const control_client&) = delete;
 
-    /// \throws control_error when the platform refuses, disconnects, or does not respond in time
+    /// \throws control_error when the platform refuses, disconnects, or does not respond in time,
+    /// and user_error (session.h) for an argument that it does not know
     json call(std::string_view method, const json& params = json::object());
     /// Waits for at most `limit`.
     json call(std::string_view method, const json& params, std::chrono::milliseconds limit);

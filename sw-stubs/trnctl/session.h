@@ -40,6 +40,13 @@ public:
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };
 
+/// Whether a control method refused a wrong name or parameter, by the error's code
+/// (doc/control-socket.md).
+constexpr bool is_of_user(int code) {
+    constexpr int invalid_params = -32602, not_found = -32001;
+    return code == invalid_params || code == not_found;
+}
+
 /// Runs `work` on the probed chip, where calls of the driver stub are allowed.
 inline void run_probed(session& platform, const std::function<void(device&)>& work) {
     platform.run([&](device& chip) {

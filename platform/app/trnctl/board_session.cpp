@@ -72,6 +72,7 @@ public:
         try {
             return platform_.methods().call(method, params);
         } catch (const rpc::error& wrong) {
+            if (is_of_user(static_cast<int>(wrong.number))) throw user_error(wrong.what());
             throw std::runtime_error(wrong.what());
         }
     }

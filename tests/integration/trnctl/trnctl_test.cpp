@@ -590,7 +590,7 @@ TEST_F(TrnctlConnect, PrintsRegistersOfEveryModuleByName) {
     EXPECT_THAT(how.output, HasSubstr("0xfffffff9"));
     EXPECT_THAT(ctl("registers chip0.nc5 SEMAFORE_READ").output, HasSubstr("SEMAPHORE_READ"));
     EXPECT_THAT(ctl("registers chip0.nc55").output, HasSubstr("chip0.nc5"));
-    EXPECT_EQ(ctl("registers chip0.nc5 semaphore_read --index 256").status, 1);
+    EXPECT_EQ(ctl("registers chip0.nc5 semaphore_read --index 256").status, 2);
 }
 
 TEST_F(TrnctlConnect, RunsAProgramOverTheSocketAndDumpsItsCore) {
@@ -715,7 +715,7 @@ TEST_F(TrnctlConnect, PrintsBrokenRules) {
     ASSERT_EQ(lines.size(), 1u) << how.output;
     EXPECT_EQ(lines[0]["name"], "host-write-to-nothing");
     EXPECT_EQ(lines[0]["count"], 2);
-    EXPECT_EQ(ctl("misuse --policy fial").status, 1);
+    EXPECT_EQ(ctl("misuse --policy fial").status, 2);
     EXPECT_EQ(ctl("misuse --policy fail --clear").status, 0);
     EXPECT_EQ(ctl("misuse").output, "0 in all\n");
     EXPECT_EQ(platform.end(), 0);
