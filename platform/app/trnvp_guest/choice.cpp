@@ -81,6 +81,9 @@ std::vector<std::string> guest_choice::servers_of(const std::vector<platform::fu
     }
     const char* option = server.empty() ? "--servers" : "--server";
     for (auto name = asked.begin(); name != asked.end(); ++name) {
+        if (!has(known, *name) && known == words{""})
+            throw user_error(fmt::format("{} {}: board '{}' has one server, without a name", option,
+                                         *name, board));
         if (!has(known, *name))
             throw user_error(fmt::format("{} {}: board '{}' has no such server  (known: {})",
                                          option, *name, board, fmt::join(known, ", ")));

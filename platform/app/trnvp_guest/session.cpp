@@ -70,14 +70,36 @@ platform_options platform_options_of(const guest_options& chosen) {
     return build;
 }
 
+/// A server of the board that becomes a guest.
+struct chosen_server {
+    std::string name;
+    platform::function any;
+    std::vector<platform::function> functions;  ///< those of the guest
+};
+
+/// \throws user_error
+std::vector<chosen_server> servers_of(const platform& board, const guest_choice& choice) {
+    const auto& name = board.about().board;
+    const auto functions = board.functions();
+    if (functions.empty()) throw user_error(fmt::format("board '{}' has no PCIe function", name));
+    std::vector<chosen_server> servers;
+    for (const auto& server : choice.servers_of(functions, name)) {
+        auto own = functions;
+        std::erase_if(own, [&](const auto& f) { return f.server != server; });
+        servers.push_back({server, own.front(), choice.functions_of(own, name)});
+    }
+    return servers;
+}
+
 /// The platform and all guests of one command.
 class guest_session {
 public:
     explicit guest_session(const guest_options& chosen)
         : chosen_(chosen),
+          platform_(kinds(), platform_options_of(chosen)),
+          servers_(servers_of(platform_, chosen.choice)),
           image_(guest_image_of(chosen)),
           machine_(guest_machine_of(chosen)),
-          platform_(kinds(), platform_options_of(chosen)),
           streams_(platform_.loop().io()),
           recorder_(recording::recorder_for(platform_, platform_options_of(chosen),
                                             {chosen.board.misuse_texts(), chosen.hart.mode},
@@ -119,17 +141,9 @@ private:
 
     /// Sets the options of the machines that depend on the board.
     void complete_machines() {
-        const auto functions = platform_.functions();
-        if (functions.empty())
-            throw user_error(
-                fmt::format("board '{}' has no PCIe function", platform_.about().board));
-        for (const auto& server : chosen_.choice.servers_of(functions, platform_.about().board)) {
-            auto own = functions;
-            std::erase_if(own, [&](const auto& f) { return f.server != server; });
+        for (const auto& server : servers_)
             guests_.push_back(std::make_unique<running_guest>(
-                server, machine_of(own.front(),
-                                   chosen_.choice.functions_of(own, platform_.about().board))));
-        }
+                server.name, machine_of(server.any, server.functions)));
     }
 
     /// `any`: any function of the server.
@@ -316,9 +330,10 @@ private:
     }
 
     const guest_options chosen_;
+    platform platform_;
+    const std::vector<chosen_server> servers_;  // chosen before tools of the guest are needed
     std::optional<guest_image> image_;
     guest_machine machine_;
-    platform platform_;
     standard_streams streams_;
     std::optional<temporary_folder> own_folder_;  // null when the command line names a folder
     const std::unique_ptr<recording::recorder> recorder_;
