@@ -53,8 +53,10 @@ def connect(address: str | os.PathLike[str], token: str | None = None, *, timeou
         link.settimeout(timeout)
         try:
             link.connect(path)
-        except BaseException:
+        except BaseException as error:
             link.close()
+            if isinstance(error, OSError) and error.errno is not None:
+                error.filename = path
             raise
     else:
         host, _, port = path.rpartition(":")
