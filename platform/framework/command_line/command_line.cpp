@@ -133,6 +133,16 @@ std::string missing_word(const CLI::App& app, const std::string& why) {
     return fmt::format("{}: {}", why, help.substr(begin, help.find('\n', begin) - begin));
 }
 
+/// CLI11's message; of an option that was given too often, ours.
+std::string reason_of(const CLI::ParseError& wrong) {
+    constexpr std::string_view too_many = ": At Most 1 required but received ";
+    const std::string text = wrong.what();
+    const auto place = text.find(too_many);
+    if (place == text.npos) return text;
+    return fmt::format("{} has one value and is given {} times", text.substr(0, place),
+                       text.substr(place + too_many.size()));
+}
+
 int refuse(const CLI::App& app, const std::string& why) {
     print_to(stderr, "{}: {}\n{} --help shows the possibilities and examples.\n", app.get_name(),
              printable(why), words_of(app));
@@ -158,7 +168,7 @@ int parse_command_line(cli::command& command, int argc, char** argv) {
         const auto unknown = unknown_word(app);
         const bool missing = unknown.empty() && wrong.get_name() == "RequiredError";
         if (missing) return refuse(app, missing_word(app, wrong.what()));
-        return refuse(app, unknown.empty() ? wrong.what() : unknown);
+        return refuse(app, unknown.empty() ? reason_of(wrong) : unknown);
     }
 }
 
