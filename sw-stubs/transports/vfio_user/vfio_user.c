@@ -432,6 +432,9 @@ void trn_vfio_user_close(trn_vfio_user* c) {
 const char* trn_vfio_user_error(const trn_vfio_user* c) {
     return c->error;
 }
+int trn_vfio_user_socket(const trn_vfio_user* c) {
+    return c->socket;
+}
 
 /* ---- regions ---- */
 

@@ -53,6 +53,8 @@ int trn_vfio_user_open(const char* path, const trn_vfio_user_options* options,
 void trn_vfio_user_close(trn_vfio_user* client);
 /** Text of the latest failure. */
 const char* trn_vfio_user_error(const trn_vfio_user* client);
+/** The socket, for poll(): when readable, call trn_vfio_user_serve(). */
+int trn_vfio_user_socket(const trn_vfio_user* client);
 
 int trn_vfio_user_region_info(trn_vfio_user* client, uint32_t index, trn_vfio_user_region* region);
 /** Maps page-aligned bytes of a region inside one of its areas; -ENOTSUP elsewhere. */

@@ -2,6 +2,7 @@
 // The client library against servers that break the protocol.
 #include <gtest/gtest.h>
 #include <linux/vfio.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -182,6 +183,15 @@ TEST_F(HostileServer, ErrorNumberThatIsNoneIsAnInputOutputError) {
     });
     auto* client = connect();
     EXPECT_EQ(trn_vfio_user_reset(client), -EIO);
+    trn_vfio_user_close(client);
+}
+
+TEST_F(HostileServer, SocketCanBePolled) {
+    const hostile_server server(path, [](auto) { return version(); });
+    trn_vfio_user* const client = connect();
+    pollfd own{.fd = trn_vfio_user_socket(client), .events = POLLIN, .revents = 0};
+    EXPECT_GE(own.fd, 0);
+    EXPECT_EQ(poll(&own, 1, 0), 0) << "an open socket, without a request of the device";
     trn_vfio_user_close(client);
 }
 
