@@ -238,8 +238,15 @@ void monitor(session& platform, std::optional<double> seconds, const output& out
             print_console(text);
         std::fflush(stdout);
     };
-    const std::chrono::duration<double> period{std::min(seconds.value_or(1), 1.0)};
-    while (platform.watch(std::chrono::ceil<std::chrono::milliseconds>(period), print_line)) {
+    const auto elapsed_s = [&] {
+        return std::chrono::duration<double>(clock::now() - start).count();
+    };
+    const auto period = [&] {
+        const std::chrono::duration<double> rest{
+            seconds ? std::clamp(*seconds - elapsed_s(), 0.0, 1.0) : 1.0};
+        return std::chrono::ceil<std::chrono::milliseconds>(rest);
+    };
+    while (platform.watch(period(), print_line)) {
         const auto status = platform.call("status");
         const auto dma = dma_of(platform);
         std::array<std::uint32_t, 2> power{};
@@ -257,8 +264,7 @@ void monitor(session& platform, std::optional<double> seconds, const output& out
                         "{} aborts",
                         status.value("time", ""), ready ? "ready" : "booting", power[0] / 100.0,
                         power[1] / 100.0, dma.descriptors, dma.bytes, dma.aborts));
-        if (seconds && std::chrono::duration<double>(clock::now() - start).count() >= *seconds)
-            break;
+        if (seconds && elapsed_s() >= *seconds) break;
     }
 }
 
