@@ -28,6 +28,7 @@ typedef struct trn_place {
 
 typedef enum trn_partner_kind {
     TRN_PARTNER_NONE = 0,
+    TRN_PARTNER_NOBODY = TRN_PARTNER_NONE, /**< its name in 0.1.0 */
     TRN_PARTNER_CHIP = 1,
     TRN_PARTNER_SLED_SWITCH = 2, /**< its place has no chip */
     TRN_PARTNER_RACK_SWITCH = 3  /**< its place has only a rack */
