@@ -64,7 +64,10 @@ void add_nanoseconds(cli::command* command, const std::string& name, std::uint64
         const auto parsed = config::parse_time(text);
         if (const auto* wrong = std::get_if<config::refusal>(&parsed))
             throw user_error(fmt::format("{}: {}", name, config::refusal_text(*wrong)));
-        ns = std::get<picoseconds>(parsed).value / 1000;
+        const auto ps = std::get<picoseconds>(parsed).value;
+        if (ps % 1000 != 0)
+            throw user_error(fmt::format("{}: {} is no whole number of ns", name, text));
+        ns = ps / 1000;
     };
     command->add_option_function<std::string>(name, read, help)->type_name("TIME");
 }

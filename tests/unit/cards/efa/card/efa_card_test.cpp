@@ -596,7 +596,7 @@ TEST_F(EfaCardTest, ObjectsInUseAreBusyAndUnknownOnesIllegal) {
             << destroy;
 }
 
-/// Contract 8, 9.2 and 11: rings have a power of two of whole entries.
+/// EFA contract 8, 9 and 11: rings have a power of two of whole entries.
 TEST_F(EfaCardTest, RingsOfOtherSizesAreRefused) {
     const auto pd = a.alloc_pd(), uar = a.alloc_uar();
     const auto cq = a.create_cq(uar, 16).number;
