@@ -57,10 +57,10 @@ void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, u
 }
 
 static trn_compute_operation operation_of(const coll_reduction* reduction) {
-    return reduction->operand_count == 1     ? TRN_COMPUTE_COPY
+    return reduction->operand_count == 1          ? TRN_COMPUTE_COPY
            : reduction->operation == TRN_COLL_MIN ? TRN_COMPUTE_MIN
            : reduction->operation == TRN_COLL_MAX ? TRN_COMPUTE_MAX
-                                             : TRN_COMPUTE_ADD;
+                                                  : TRN_COMPUTE_ADD;
 }
 
 static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* reduction,

@@ -206,7 +206,8 @@ void check_text(const source& target) {
 
 /// yaml-cpp refuses a tab before the first word of a line without naming it.
 std::string hint_of_tab(std::string_view text, int position) {
-    const auto line = text.substr(0, static_cast<std::size_t>(std::max(position, 0))).rfind('\n') + 1;
+    const auto line =
+        text.substr(0, static_cast<std::size_t>(std::max(position, 0))).rfind('\n') + 1;
     const auto tab = text.find_first_not_of(' ', line);
     return tab < text.size() && text[tab] == '\t' ? "lines are indented with spaces, not tabs" : "";
 }

@@ -279,7 +279,8 @@ step efa_admin::dealloc_uar(const entry& command) {
 step efa_admin::create_eq(const entry& command) {
     const auto depth = command.get(regs::create_eq::depth);
     const auto vector = command.get(regs::create_eq::vector);
-    if (!std::has_single_bit(depth) || depth > limits::max_eq_depth || vector == 0 || vector >= cfg_.vectors ||
+    if (!std::has_single_bit(depth) || depth > limits::max_eq_depth || vector == 0 ||
+        vector >= cfg_.vectors ||
         command.get(regs::create_eq::entry_words) * 4 != limits::event_bytes)
         return refuse(status::illegal_parameter);
     const auto number = objects_.event_queues.add(

@@ -332,12 +332,13 @@ TEST_F(NvmeRules, NothingIsWrittenToADeletedCompletionQueue) {
 TEST_F(NvmeRules, CompletionQueueThatCannotBeWrittenIsAFatalError) {
     host.start();
     for (const std::uint32_t opcode : {0u, 4u})  // makes the queues anew, elsewhere
-        ASSERT_EQ(host.execute(0, command(static_cast<std::uint8_t>(opcode), 0).set(10, 1)).status(),
-                  0u);
+        ASSERT_EQ(
+            host.execute(0, command(static_cast<std::uint8_t>(opcode), 0).set(10, 1)).status(), 0u);
     const auto nowhere = host.memory_size();
-    ASSERT_EQ(host.execute(0, command(5, 0).prps(nowhere).set(10, 15 << 16 | 1).set(11, 1 << 16 | 3))
-                  .status(),
-              0u);
+    ASSERT_EQ(
+        host.execute(0, command(5, 0).prps(nowhere).set(10, 15 << 16 | 1).set(11, 1 << 16 | 3))
+            .status(),
+        0u);
     ASSERT_EQ(host.execute(0, command(1, 0).prps(0x3000).set(10, 15 << 16 | 1).set(11, 1 << 16 | 1))
                   .status(),
               0u);
