@@ -3,6 +3,7 @@
 #pragma once
 
 #define MSTATUS_MIE (1ul << 3)
+#define MIE_MSIE (1ul << 3)
 #define MIE_MTIE (1ul << 7)
 #define MIE_MEIE (1ul << 11)
 

@@ -12,6 +12,7 @@
 
 #define NEURON_LINK(reg) (MAP_NEURON_LINK + TRN_NEURON_LINK_##reg##_OFFSET)
 #define NEURON_LINK_AT(reg, index) (MAP_NEURON_LINK + TRN_NEURON_LINK_##reg##_OFFSET(index))
+#define NEURON_LINK_PORTS TRN_NEURON_LINK_PORT_STATUS_COUNT
 #define NEURON_LINK_WINDOWS TRN_NEURON_LINK_WINDOW_COUNT
 
 /// A chip's place, as in registers of the fabric.

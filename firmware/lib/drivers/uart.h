@@ -29,8 +29,14 @@ static inline void uart_init(void) {
 static inline bool uart_can_send(void) {
     return mmio_read(UART(LSR)) & TRN_UART_LSR_TX_EMPTY_MASK;
 }
+static inline bool uart_has_input(void) {
+    return mmio_read(UART(LSR)) & TRN_UART_LSR_DATA_READY_MASK;
+}
 static inline void uart_send(char c) {
     mmio_write(UART(DATA), (uint8_t)c);
+}
+static inline char uart_receive(void) {
+    return (char)mmio_read(UART(DATA));
 }
 /// Selects the conditions that interrupt: received data, empty transmit FIFO.
 static inline void uart_enable_irqs(bool input, bool can_send) {
