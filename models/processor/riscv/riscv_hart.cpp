@@ -41,6 +41,7 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const ha
       wake_("wake") {
     sc_assert(clock_ > 0);
     bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
+    payload_.set_extension(&pending_);
     SC_HAS_PROCESS(riscv_hart);
     SC_METHOD(execute);
     sensitive << wake_;
@@ -52,7 +53,9 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const ha
     dont_initialize();
 }
 
-riscv_hart::~riscv_hart() = default;
+riscv_hart::~riscv_hart() {
+    payload_.clear_extension<pending_access>();
+}
 
 void riscv_hart::start_of_simulation() {
     target_ = bus.operator->();
@@ -82,7 +85,7 @@ void riscv_hart::execute() {
     if (reset.level() || hangs_ || quanta().defers(*this)) return;
     riscv::hart& core = this->core();
     const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
-    const bool idle = core.waiting() || core.halted();
+    const bool idle = core.waiting() || core.halted() || core.deferred();
     // If a debugger stopped it within a quantum and resumes it at the same simulated time, it
     // executes the rest of the quantum, so that debugging does not change the simulation.
     const bool goes_on_within =
@@ -90,7 +93,7 @@ void riscv_hart::execute() {
     if (!goes_on_within) {
         // It is ahead of the kernel's time.
         if (now < local) return quanta().schedule(*this, local);
-        core.pass_cycles((now - local) / clock_);  // it was waiting or halted
+        core.pass_cycles((now - local) / clock_);  // it was waiting, deferred or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
         quantum_end_ = quanta().length(*this, cfg_.quantum_instructions);
@@ -111,7 +114,7 @@ void riscv_hart::execute() {
         say_parked();
     }
     awake.set(!core.waiting());
-    const bool goes_on = !core.waiting() && !core.halted();
+    const bool goes_on = !core.waiting() && !core.halted() && !core.deferred();
     if (goes_on) quanta().schedule(*this, now + std::max<std::uint64_t>(done, 1) * clock_);
 }
 
@@ -138,7 +141,7 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
             if (end < limit) quantum_end_ = core.run_end() - ticks_start_;
         }
         if (done >= limit) core.request_halt();
-        if (done < quantum_end_ || core.waiting() || core.halted()) break;
+        if (done < quantum_end_ || core.waiting() || core.halted() || core.deferred()) break;
         if (undisturbed_quanta(limit) == 0) break;
         quantum_end_ += quantum;
     }
@@ -216,6 +219,9 @@ void riscv_hart::on_reset(bool level) {
     }
     if (level && core_ != nullptr) {
         core_->reset();
+        pending_.abandon();
+        deferred_.reset();
+        stalled_ = 0;
         for (unsigned line = 0; line < line_count; ++line)
             core_->drive(interrupt_of(line), irq.level(line));
     }
@@ -232,6 +238,8 @@ void riscv_hart::on_reset(bool level) {
     set_access(payload_, command, pa, data, size);
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (deferred_ != nullptr && repeats()) [[unlikely]]
+        return true;
 
     const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
     sc_core::sc_time delay = time_of_value(before);
@@ -240,11 +248,67 @@ void riscv_hart::on_reset(bool level) {
         const acting self(*this);
         const trace::on_behalf_of operation(serves_.operation);
         target_->b_transport(payload_, delay);
-        if (!payload_.is_response_ok() && misuse::reports() == reports)
-            misuse::report(misuse::firmware_bus_error, *this, describe_failed());
+        if (!payload_.is_response_ok()) [[unlikely]] {
+            if (pending_.is_deferred()) {
+                wait_for_memory();
+                return false;
+            }
+            if (misuse::reports() == reports)
+                misuse::report(misuse::firmware_bus_error, *this, describe_failed());
+        }
     }
+    if (deferred_ != nullptr) [[unlikely]]
+        responded();
     if (const std::uint64_t after = delay.value(); after > before) stall(after - before);
     return payload_.is_response_ok();
+}
+
+/// Memory has deferred the access: it wakes the hart, which then executes the instruction again.
+[[gnu::noinline]] void riscv_hart::wait_for_memory() {
+    if (deferred_ == nullptr) {
+        pending_.begin(payload_);
+        deferred_ = std::make_unique<deferred_instruction>();
+        deferred_->number = instruction_number();
+    }
+    deferred_->next = 0;
+    core_->defer();
+}
+
+/// Before each access since an instruction was deferred: whether an earlier attempt of the
+/// instruction has made it; then the data is that of the response.
+[[gnu::noinline]] bool riscv_hart::repeats() {
+    deferred_instruction& instruction = *deferred_;
+    if (instruction.number != instruction_number()) {
+        if (!pending_.is_repeated()) {
+            pending_.abandon();
+            deferred_.reset();
+            return false;
+        }
+        instruction = {.number = instruction_number(), .done = {}};
+    }
+    if (instruction.next < instruction.done.size()) {
+        const auto& done = instruction.done[instruction.next];
+        if (done.command == payload_.get_command() && done.address == payload_.get_address() &&
+            done.bytes.size() == payload_.get_data_length()) {
+            if (payload_.is_read()) std::ranges::copy(done.bytes, payload_.get_data_ptr());
+            ++instruction.next;
+            return true;
+        }
+        instruction.done.resize(instruction.next);
+    }
+    pending_.attempt(payload_);
+    return false;
+}
+
+/// The access has its response; another one of the instruction may still be deferred.
+[[gnu::noinline]] void riscv_hart::responded() {
+    pending_.abandon();
+    if (!payload_.is_response_ok()) return;
+    const std::uint8_t* const data = payload_.get_data_ptr();
+    deferred_->done.push_back({payload_.get_command(),
+                               payload_.get_address(),
+                               {data, data + payload_.get_data_length()}});
+    deferred_->next = deferred_->done.size();
 }
 
 /// Spends the annotated delay of an access, in whole instructions.
@@ -252,6 +316,7 @@ void riscv_hart::on_reset(bool level) {
     delay += unpaid_;
     const std::uint64_t instructions = delay / clock_;
     unpaid_ = delay % clock_;
+    stalled_ += instructions;
     core_->stall(instructions);
 }
 
@@ -380,7 +445,13 @@ std::string riscv_hart::state() const {
     const std::string mode = modes[static_cast<unsigned>(core_->mode())];
     if (hangs_) return mode + ", hangs";
     if (core_->waiting()) return mode + ", waiting for interrupt";
+    if (core_->deferred() && !core_->halted()) return mode + ", waiting for memory";
     return mode + (core_->halted() ? ", halted" : ", running");
+}
+
+std::optional<std::string> riscv_hart::describe_wait() const {
+    if (core_ == nullptr || !core_->deferred() || core_->halted()) return std::nullopt;
+    return fmt::format("the instruction at pc {:#x}: no response of memory", core_->pc());
 }
 
 bool riscv_hart::sleeps() const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/hart/hart.h"
@@ -17,6 +18,7 @@
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
 
@@ -35,6 +37,7 @@ class riscv_hart : public sc_core::sc_module,
                    public caches_code,
                    public initiator,
                    public accepts_faults,
+                   public describes_wait,
                    private riscv::hart_bus,
                    private quantum_queue::client {
 public:
@@ -89,6 +92,8 @@ public:
     }
     // accepts_faults
     std::vector<fault> faults() override;
+    // describes_wait
+    std::optional<std::string> describe_wait() const override;
     // debug_target
     std::string state() const override;
     bool sleeps() const override;
@@ -135,6 +140,10 @@ private:
     const std::string& describe_failed();
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
+    void wait_for_memory();
+    bool repeats();
+    void responded();
+    std::uint64_t instruction_number() const { return core_->ticks() - stalled_; }
     void stall(std::uint64_t delay);
     bool debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                          std::size_t size);
@@ -170,12 +179,27 @@ private:
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
     std::uint64_t unpaid_ = 0;       // remainder of annotated delays below one instruction
+    std::uint64_t stalled_ = 0;      // instructions spent for annotated delays, since the reset
     struct {
         tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
         std::uint64_t address = 0;
         std::size_t size = 0;
         std::string text;
     } failed_;  // description of the last failed access: avoids repeated reports in loops
+    /// An instruction that memory has deferred. It is executed again; those of its accesses that
+    /// have a response are not made again.
+    struct deferred_instruction {
+        struct access {
+            tlm::tlm_command command;
+            std::uint64_t address;
+            std::vector<std::uint8_t> bytes;
+        };
+        std::uint64_t number;  // instruction_number()
+        std::vector<access> done;
+        std::size_t next = 0;  // access of this attempt
+    };
+    pending_access pending_{wake_};
+    std::unique_ptr<deferred_instruction> deferred_;
     trace::slice serves_;  // operation that last woke or interrupted the hart
 };
 

@@ -10,6 +10,10 @@ void pending_access::attempt(const tlm::tlm_generic_payload& payload) {
                          payload.get_data_length() == length_;
     if (!is_same) abandon();
     is_deferred_ = false;
+    begin(payload);
+}
+
+void pending_access::begin(const tlm::tlm_generic_payload& payload) {
     command_ = payload.get_command();
     address_ = payload.get_address();
     length_ = payload.get_data_length();

@@ -38,6 +38,9 @@ public:
     }
     /// To be called before each attempt.
     void attempt(const tlm::tlm_generic_payload& payload);
+    /// For an initiator whose accesses are rarely deferred: to be called after a first attempt that
+    /// was deferred, instead of attempt() before it.
+    void begin(const tlm::tlm_generic_payload& payload);
 
     tlm::tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm::tlm_extension_base&) override {}

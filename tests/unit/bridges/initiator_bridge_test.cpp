@@ -8,6 +8,7 @@
 #include "platform/framework/bridges/socket_binder.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "tests/support/deferring_memory.h"
 #include "tests/support/tlm_driver.h"
 #include "tests/unit/bridges/foreign_models.h"
 #include "tests/unit/bridges/restricted_models.h"

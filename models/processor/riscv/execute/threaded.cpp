@@ -96,8 +96,8 @@ void take_fault(TRN_FLOW) {
     if (h.exec.raised.why == cause::reset) return;
     const op* const slow = h.exec.operation;
     const u64 pc = h.pc_of(slow);
-    if (h.exec.raised.why == cause::alone) {
-        h.step_next();
+    if (h.exec.raised.why == cause::alone || h.exec.raised.why == cause::deferred) {
+        if (h.exec.raised.why == cause::alone) h.step_next();
         return h.leave(pc, h.exec.budget - slot_of(slow).before);
     }
     budget = h.exec.budget - slot_of(slow).before - 1;

@@ -46,6 +46,7 @@ void hart::reset() {
     horizon_ = unretired_ = 0;
     exec.budget = cut_ = 0;
     ending_ = ending::reset;
+    is_deferred_ = false;
     exec.operation = nullptr;
     reservations_->remove(reservation_);
     reservation_ = {};
@@ -84,9 +85,11 @@ u64 hart::run(u64 instructions, u64 quantum) {
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
     while (exec.budget > 0) {
-        if (attention_ && !serve()) break;
-        if (phase_ == phase::one_next || debug_.is_stepping() || log_ != nullptr)
-            step();
+        const bool repeats = is_deferred_ && !halted();
+        if (attention_ && !repeats && !serve()) break;
+        if (repeats) is_deferred_ = false;
+        if (repeats || phase_ == phase::one_next || debug_.is_stepping() || log_ != nullptr)
+            step(repeats);
         else
             run_blocks();
         exec.budget += cut_;
@@ -114,7 +117,7 @@ void hart::end_turn() {
 /// Executes blocks; at the end of an exact run, single instructions.
 void hart::run_blocks() {
     if (!cfg_.exact_runs) return run_operations(nullptr, pc_, 0);
-    if (exec.budget <= longest_block) return step();
+    if (exec.budget <= longest_block) return step(false);
     exec.budget -= longest_block;
     horizon_ -= static_cast<u64>(longest_block);
     run_operations(nullptr, pc_, 0);
@@ -135,15 +138,17 @@ void hart::hand_over(const op* next, u64 acc, i64 budget, u64 page, address_spac
     flow_ = {next, acc, budget, page, space};
 }
 
-void hart::step() {
+/// `repeats`: the instruction was left because memory deferred its access.
+void hart::step(bool repeats) {
     const u64 pc = pc_;
-    if (debug_.takes_breakpoint(pc)) {
+    if (!repeats && debug_.takes_breakpoint(pc)) {
         move_to(phase::blocks);
         return halt({stop_reason::breakpoint});
     }
     move_to(phase::alone);
     execute_alone(pc);
     if (phase_ == phase::alone || phase_ == phase::trapped) move_to(phase::blocks);
+    if (is_deferred_) return;
     if (const auto why = debug_.end_instruction()) halt(*why);
 }
 
@@ -151,7 +156,7 @@ void hart::execute_alone(u64 pc) {
     const privilege mode = mode_;
     u32 bits = 0;
     exec.raised = fetch(pc, bits);
-    if (was_reset()) return;
+    if (is_left()) return;
     if (exec.raised) {
         --exec.budget;
         enter_fault(pc);
@@ -165,7 +170,7 @@ void hart::execute_alone(u64 pc) {
     end_with_quantum();  // the instruction may have accessed the bus
 
     // Stopped before the access: nothing was executed.
-    if (debug_.has_hit() || was_reset()) return;
+    if (debug_.has_hit() || is_left()) return;
     if (log_ != nullptr && phase_ != phase::trapped) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
 }
@@ -212,7 +217,7 @@ const op* hart::find_code(u64 pc) {
         if (!watched_in_page(page, access::fetch).is_empty()) return nullptr;
         const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
         if (mmu_.has_used_bus()) end_with_quantum();
-        if (unmapped || was_reset()) return nullptr;
+        if (unmapped || is_left()) return nullptr;
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
         const u8* const host = mmu_.direct(pa, 4096, access::fetch);
@@ -268,6 +273,12 @@ void hart::stop_soon() {
 void hart::end_run() {
     if (!was_reset()) ending_ = ending::requested;
     stop_soon();
+}
+
+void hart::defer() {
+    if (was_reset()) return;
+    is_deferred_ = true;
+    end_run();
 }
 
 void hart::stall(u64 instructions) {

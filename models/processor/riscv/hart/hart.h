@@ -82,6 +82,11 @@ public:
     void stop_soon();
     /// From within a bus access: return from run() at the next block boundary.
     void end_run();
+    /// From within a bus access, which then returns false: memory has no response yet. The run ends
+    /// before the instruction; the next run begins with it, also if interrupts are pending.
+    void defer();
+    /// Whether the last run ended so.
+    bool deferred() const { return is_deferred_; }
     /// From within a bus access: accounts for a delay of `instructions` (annotated delay).
     void stall(u64 instructions);
     /// Instructions executed since reset, trapping ones included; exact within a bus access too.
@@ -264,7 +269,7 @@ private:
     void begin_turn();
     void end_turn();
     void run_blocks();
-    void step();
+    void step(bool repeats);
     void execute_alone(u64 pc);
     void execute_one(const decoded& d);
     void record(u64 pc, const decoded& d) const;
@@ -275,8 +280,11 @@ private:
 
     privilege data_mode() const;
     fault failed(access kind, u64 va) const {
-        return was_reset() ? fault{cause::reset, 0} : access_fault(kind, va);
+        return is_left() ? reason_left() : access_fault(kind, va);
     }
+    /// Whether the instruction is left before its end, because of its bus access.
+    bool is_left() const { return was_reset() || is_deferred_; }
+    fault reason_left() const { return {was_reset() ? cause::reset : cause::deferred, 0}; }
     fault physical(u64 va, u64 size, access kind, u64& pa);
     bool is_memory(u64 pa, u64 size);
     fault memory_access(u64 va, u64 size, access kind);
@@ -316,6 +324,7 @@ private:
     ending ending_ = ending::none;
     phase phase_ = phase::blocks;
     bool attention_ = false;  // serve() has work
+    bool is_deferred_ = false;
     privilege mode_ = privilege::machine;
     u64 lines_ = 0;               // interrupt inputs, as mip bits
     u64 timer_line_ = 0;          // STIP while time >= stimecmp and menvcfg.STCE is set

@@ -31,7 +31,7 @@ privilege hart::data_mode() const {
 fault hart::physical(u64 va, u64 size, access kind, u64& pa) {
     const fault f = mmu_.physical(va, size, kind, kind == access::fetch ? mode_ : data_mode(), pa);
     if (mmu_.has_used_bus()) end_with_quantum();
-    return was_reset() ? fault{cause::reset, 0} : f;
+    return is_left() ? reason_left() : f;
 }
 
 /// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
@@ -242,17 +242,22 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
     u64 pa = 0;
     u8* host = nullptr;
     const auto reserved = std::exchange(reservation_, {});
-    if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
+    const auto keep_if_deferred = [&](const fault& f) {  // an SC that is repeated needs it
+        if (is_deferred_) reservation_ = reserved;
+        return f;
+    };
+    if (const fault f = atomic_address(va, size, access::store, pa, host))
+        return keep_if_deferred(f);
     // DMA writes without a notification: the reservation holds while the value is unchanged.
     u64 now = 0;
-    if (const fault f = read_word(pa, va, size, access::store, now)) return f;
+    if (const fault f = read_word(pa, va, size, access::store, now)) return keep_if_deferred(f);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
     end_reservations(pa, size);
     if (host != nullptr)
         std::memcpy(host, &value, size);
     else if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
-        return failed(access::store, va);
+        return keep_if_deferred(failed(access::store, va));
     if (log_ != nullptr) log_->store(va, size, value);
     return {};
 }

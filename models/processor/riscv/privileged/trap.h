@@ -23,6 +23,9 @@ enum class cause : u8 {
     /// Not an exception: the instruction is left before its access, which a debugger watches, and
     /// is executed again alone.
     alone = 254,
+    /// Not an exception: memory has deferred the access. The instruction is left before it, and is
+    /// executed again by the next run.
+    deferred = 252,
     /// Not an exception: the hart was reset by its own access. The instruction is left, and the
     /// hart's state is that after reset.
     reset = 253,
