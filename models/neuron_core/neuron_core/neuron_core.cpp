@@ -284,11 +284,10 @@ void neuron_core::written(isa::location first, std::uint32_t length) {
 /// Treats an access of an engine like one through the aperture.
 bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length) {
     tlm::tlm_generic_payload payload;
-    payload.set_command(command);
-    payload.set_address((first.space == isa::space::psum ? psum_offset : 0) +
-                        std::uint64_t{first.partition} * partition_bytes(first.space) +
-                        first.offset);
-    payload.set_data_length(length);
+    const std::uint64_t address = (first.space == isa::space::psum ? psum_offset : 0) +
+                                  std::uint64_t{first.partition} * partition_bytes(first.space) +
+                                  first.offset;
+    set_access(payload, command, address, nullptr, length);
     return armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); });
 }
 
