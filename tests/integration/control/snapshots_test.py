@@ -344,7 +344,7 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(self.ctl(running, "snapshots"), (0, "two ms               2 ms\n"))
             self.assertEqual(self.ctl(running, "restore", "two ms")[0], 0)
             self.assertEqual(p.status()["time_ps"], 2 * 10**9)
-            self.assertEqual(self.ctl(running, "restore", "x"), (1, "trnctl: there is no snapshot 'x'  (known: two ms)\n"))
+            self.assertEqual(self.ctl(running, "restore", "x"), (2, "trnctl: there is no snapshot 'x'  (known: two ms)\n"))
 
     def ctl(self, running, *words):
         done = subprocess.run(
