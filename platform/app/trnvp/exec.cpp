@@ -46,6 +46,7 @@
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/elf.h"
+#include "platform/framework/log.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -265,6 +266,9 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
 
 int exec(const exec_options& chosen) try {
     const elf_program program = read_elf(chosen.program);
+    if (!program.symbols_are_complete)
+        log::error(chosen.program, "has more than {} symbols: the others have no names",
+                   elf_program::max_symbols);
     output_files files;
     files.add("--coverage", chosen.coverage);
     files.add("--commit-log", chosen.commit_log);

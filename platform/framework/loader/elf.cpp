@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "platform/framework/config/file.h"
-#include "platform/framework/log.h"
 
 namespace trn {
 
@@ -16,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t max_file_size = std::uint64_t{1} << 30;
 constexpr std::size_t max_segments = 4096;
-constexpr std::size_t max_symbols = 1 << 19;  // about 100 MB; a Linux kernel has a third
 
 struct reader {
     std::span<const std::uint8_t> image;
@@ -106,9 +104,8 @@ struct reader {
                 if (text == nullptr || *text == '\0' || symbol.st_shndx == SHN_UNDEF) continue;
                 length += std::strlen(text);
                 if (length > image.size()) return;
-                if (++kept > max_symbols)
-                    return log::error(name, "has more than {} symbols: the others have no names",
-                                      max_symbols);
+                result.symbols_are_complete = ++kept <= elf_program::max_symbols;
+                if (!result.symbols_are_complete) return;
                 result.symbols.emplace(text, symbol.st_value);
                 if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
                     result.functions.emplace(symbol.st_value, text);

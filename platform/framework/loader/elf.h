@@ -26,6 +26,9 @@ struct elf_program {
     };
     std::uint64_t entry = 0;
     std::vector<segment> segments;  ///< as in the file
+    /// About 100 MB; a Linux kernel has a third of them.
+    static constexpr std::size_t max_symbols = 1 << 19;
+    bool symbols_are_complete = true;  ///< false: those beyond max_symbols have no names
     std::map<std::string, std::uint64_t, std::less<>> symbols;
     std::map<std::uint64_t, std::string> functions;  ///< by start address; one name per address
 

@@ -203,7 +203,7 @@ TEST(TrnctlCommandLine, CompletionWaitsBrieflyForASocketThatDoesNotAnswer) {
 
 TEST(TrnctlCommandLine, ArgumentsThatAreNotUtf8AreRefused) {
     const scratch_folder folder;
-    const other_program server(folder / "control.sock", {});
+    const other_program server(folder / "control.sock", json::object());
     const auto how =
         run(trnctl + " --connect " + folder.text() + " restore \"$(printf 'a\\377')\"");
     EXPECT_EQ(how.status, 2);
