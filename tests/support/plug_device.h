@@ -10,6 +10,7 @@
 #include "platform/framework/tlm/memory_port.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::test {
 
@@ -33,7 +34,7 @@ public:
     tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
                                     unsigned length) {
         tlm::tlm_generic_payload payload;
-        prepare(payload, command, address, data, length);
+        set_access(payload, command, address, data, length);
         delay = sc_core::SC_ZERO_TIME;
         end.send(payload, delay);
         return payload.get_response_status();
@@ -54,7 +55,7 @@ public:
     /// pointer. No hops if no pointer is granted.
     memory_port::window way_to(std::uint64_t address) {
         tlm::tlm_generic_payload payload;
-        prepare(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
+        set_access(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
         route way;
         payload.set_extension(&way);
         tlm::tlm_dmi dmi;
@@ -96,16 +97,6 @@ public:
     void pointers_revoked(plug&, std::uint64_t, std::uint64_t) override { ++revocations; }
     void link_erred(plug&, link_error error) override { errors.push_back(error); }
     void link_changed(plug&) override { ++changes; }
-
-private:
-    static void prepare(tlm::tlm_generic_payload& payload, tlm::tlm_command command,
-                        std::uint64_t address, void* data, unsigned length) {
-        payload.set_command(command);
-        payload.set_address(address);
-        payload.set_data_ptr(static_cast<unsigned char*>(data));
-        payload.set_data_length(length);
-        payload.set_streaming_width(length);
-    }
 };
 
 }  // namespace trn::test

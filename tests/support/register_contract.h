@@ -11,6 +11,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/table.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn::test {
 
@@ -90,11 +91,8 @@ private:
     }
     void prepare(tlm::tlm_generic_payload& p, bool write, std::uint64_t offset,
                  std::uint64_t& value, unsigned length) const {
-        p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-        p.set_address(base_ + offset);
-        p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-        p.set_data_length(length);
-        p.set_streaming_width(length);
+        set_access(p, write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, base_ + offset,
+                   &value, length);
     }
     tlm::tlm_response_status write(std::uint64_t offset, std::uint64_t value) {
         return move(true, offset, value, table_.width);

@@ -8,6 +8,8 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/tlm/set_access.h"
+
 namespace trn::test {
 
 /// Initiator for unit tests: reads and writes values or spans, records response and delay.
@@ -22,7 +24,7 @@ public:
     tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* bytes,
                                     std::size_t length) {
         tlm::tlm_generic_payload payload;
-        prepare(payload, command, address, bytes, length);
+        set_access(payload, command, address, bytes, length);
         delay = annotated;
         out->b_transport(payload, delay);
         dmi_hint = payload.is_dmi_allowed();
@@ -53,13 +55,13 @@ public:
     template <typename T>
     unsigned debug_read(std::uint64_t address, T& value) {
         tlm::tlm_generic_payload payload;
-        prepare(payload, tlm::TLM_READ_COMMAND, address, &value, sizeof value);
+        set_access(payload, tlm::TLM_READ_COMMAND, address, &value, sizeof value);
         return out->transport_dbg(payload);
     }
 
     bool request_dmi(std::uint64_t address, tlm::tlm_dmi& dmi) {
         tlm::tlm_generic_payload payload;
-        prepare(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
+        set_access(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
         return out->get_direct_mem_ptr(payload, dmi);
     }
 
@@ -71,14 +73,6 @@ public:
     std::uint64_t invalidated_first = 0, invalidated_last = 0;
 
 private:
-    static void prepare(tlm::tlm_generic_payload& payload, tlm::tlm_command command,
-                        std::uint64_t address, void* bytes, std::size_t length) {
-        payload.set_command(command);
-        payload.set_address(address);
-        payload.set_data_ptr(static_cast<unsigned char*>(bytes));
-        payload.set_data_length(static_cast<unsigned>(length));
-        payload.set_streaming_width(static_cast<unsigned>(length));
-    }
     void invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
         ++invalidations;
         invalidated_first = first;
