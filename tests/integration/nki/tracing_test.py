@@ -8,7 +8,8 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 import numpy
-from trn_nki.trace import Loop, record_kernel
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.trace import Loop, WhileLoop, record_kernel
 
 MIN_INSTRUCTIONS_PER_SECOND = 20_000  # of processor time
 
@@ -117,6 +118,36 @@ class Recordings(unittest.TestCase):
         body = record_kernel(nki.jit(kernel), [numpy.zeros((8, 2), numpy.float32)]).cores[0].body
         self.assertIsInstance(body[1], Loop)
         self.assertEqual([item.operation for item in body[1].body], ["dma_copy"])
+
+    def test_a_while_statement_is_a_loop_of_the_device_each_time_python_arrives_at_it(self):
+        def kernel(x):
+            again, left = nisa.register_alloc(1), nisa.register_alloc(2)
+            tile = nl.load(x)
+            for last in (False, True):
+                while again:
+                    while left:
+                        tile = nl.add(tile, 1.0)
+                        if last:
+                            continue
+                        tile = nl.add(tile, 2.0)
+
+        def loops(body):
+            return [item for item in body if isinstance(item, WhileLoop)]
+
+        first, second = loops(record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)]).cores[0].body)
+        for outer, additions in ((first, 2), (second, 1)):
+            self.assertEqual([len(inner.body) for inner in loops(outer.body)], [additions])
+
+    def test_a_while_statement_that_is_left_is_not_ended_by_another_execution(self):
+        def kernel(x):
+            again = nisa.register_alloc(1)
+            for _ in range(2):
+                while again:
+                    if x.shape:
+                        break
+
+        with self.assertRaisesRegex(KernelError, "is left by break or return"):
+            record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)])
 
     def test_places_are_those_of_the_kernel(self):
         def kernel(x):

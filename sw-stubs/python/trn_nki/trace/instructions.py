@@ -2,7 +2,9 @@
 """Items of a recorded list."""
 from __future__ import annotations
 
+import ast
 import dataclasses
+import types
 from typing import Any, Iterator, TypeAlias
 
 from trn_nki.diagnostics.errors import KernelError
@@ -81,6 +83,9 @@ class WhileLoop:
     register: DeviceInteger
     place: Place
     body: list[Item] = dataclasses.field(default_factory=list)
+    # Of a `while` statement: itself, and what executes it until the loop is closed.
+    statement: ast.While | None = dataclasses.field(default=None, repr=False)
+    frame: types.FrameType | None = dataclasses.field(default=None, repr=False)
 
 
 Item: TypeAlias = Instruction | Loop | WhileLoop

@@ -72,7 +72,7 @@ class Core:
         instruction = Instruction(self.instructions, operation, chosen or engine.unknown, arguments, name, place)
         self._choice.resolve(instruction, OPERATIONS[operation], self.generation)
         if "accumulate" in arguments:
-            self._accumulation.resolve(arguments, self._loops[-1] if self._loops else None)
+            self._accumulation.resolve(arguments, self.innermost_loop)
         check(instruction, self.generation)
         self._tenancy.note(instruction)
         self.instructions += 1
@@ -87,6 +87,11 @@ class Core:
     def close_loop(self) -> None:
         self._open.pop()
         self._loops.pop()
+
+    @property
+    def innermost_loop(self) -> Loop | WhileLoop | None:
+        """The innermost open loop."""
+        return self._loops[-1] if self._loops else None
 
     @property
     def has_open_loop(self) -> bool:
