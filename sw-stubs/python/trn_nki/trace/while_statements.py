@@ -36,15 +36,16 @@ def _breaks(body: list[ast.stmt]) -> Iterator[ast.Break]:
 
 @functools.lru_cache(maxsize=16)
 def _statements(source: str) -> dict[Span, ast.While]:
-    """The `while` statements of a file, by the places of their tests."""
+    """The `while` statements of a file, by the places at which a frame tests them: of the test; in CPython 3.11 of the statement."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):  # the file has changed since it was imported
         return {}
     return {
-        (node.test.lineno, node.test.end_lineno, node.test.col_offset, node.test.end_col_offset): node
+        (place.lineno, place.end_lineno, place.col_offset, place.end_col_offset): node
         for node in ast.walk(tree)
-        if isinstance(node, ast.While)
+        if isinstance(node, ast.While) and not isinstance(node.test, (ast.BoolOp, ast.UnaryOp, ast.IfExp))
+        for place in (node, node.test)
     }
 
 
