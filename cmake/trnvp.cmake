@@ -11,10 +11,17 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_CXX_FLAGS_DEFAULT "-O2 -g1")
 set(CMAKE_C_FLAGS_DEFAULT "-O2 -g1")
 
+# Other compilers than the tested ones find other things.
+option(TRNVP_WARNINGS_ARE_ERRORS "stop at the first warning" OFF)
+set(trn_error_option)
+if(TRNVP_WARNINGS_ARE_ERRORS)
+    set(trn_error_option -Werror)
+endif()
+
 option(TRNVP_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
 
 add_library(trn_options INTERFACE)
-target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
+target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion ${trn_error_option}
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wno-psabi>
     # The compiler's garbage collection takes 10 % of its time and frees little below this heap size
     # (KiB).

@@ -94,3 +94,18 @@ locks ever
 TRNVP_APT_WAIT=0 setup 2
 said 'gave up after 0 s: another process uses apt: Could not get lock /var/lib/ever.'
 not_asked .
+
+# A root of another release is refused before anything is made.
+root() { # STATUS ARGS...
+    local status=0 expected=$1
+    TRNVP_ROOTS="$scratch/roots" PATH="$scratch/bin:$PATH" "$(dirname "$dev")/tests/support/root.sh" "${@:2}" >"$scratch/said" 2>&1 || status=$?
+    [ "$status" = "$expected" ] || failed "status $status instead of $expected"
+    [ ! -e "$scratch/roots" ] || failed "something was made"
+}
+root 2
+said "no release ''; releases are: bookworm trixie"
+root 2 sid ls
+said "no release 'sid'"
+root 2 'bookworm|trixie' ls
+root 2 trixie
+said 'a command is missing'
