@@ -116,11 +116,10 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     dmi.set_dmi_ptr(bytes_.data() + clean->first);
     dmi.set_start_address(clean->first);
     dmi.set_end_address(clean->last);
-    grant_watched(payload, dmi, *this);
     dmi.set_read_latency(cfg_.read_latency);
     dmi.set_write_latency(cfg_.write_latency);
     route::add(payload, *this);
-    return true;
+    return grant_watched(payload, dmi, *this);
 }
 
 /// Bursts over several pseudo-channels load all of them equally: the stack is the limit. A smaller

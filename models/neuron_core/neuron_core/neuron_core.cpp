@@ -207,11 +207,10 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_dmi_ptr(store.data() + (first - base));
     dmi.set_start_address(first);
     dmi.set_end_address(std::min(clean->last, base + store.size() - 1));
-    grant_watched(payload, dmi, *this);
     dmi.set_read_latency(cfg_.access_latency);
     dmi.set_write_latency(cfg_.access_latency);
     route::add(payload, port_);
-    return true;
+    return grant_watched(payload, dmi, *this);
 }
 
 /// Contract 5.3: clears semaphores and events, disables notification queues. SBUF and PSUM keep

@@ -19,6 +19,7 @@
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/log.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -126,15 +127,14 @@ unsigned flash::peek_window(tlm::tlm_generic_payload& payload) {
     return copy_debug(payload, bytes_.data(), cfg_.size);
 }
 
-bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);
     dmi.allow_read_write();
     if (running_.operation != opcode::none) return false;
-    dmi.allow_read();
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_read_latency(cfg_.read_latency);
-    return true;
+    return grant_reads(payload, dmi);
 }
 
 // --- Commands ---------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "platform/framework/tlm/refuse_pointer.h"
+
 namespace trn {
 
 namespace {
@@ -45,12 +47,11 @@ unsigned htif::transport_dbg(tlm::tlm_generic_payload& payload) {
     return copy_debug(payload, ram_.bytes().data(), ram_.bytes().size());
 }
 
-bool htif::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+bool htif::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     dmi.set_dmi_ptr(ram_.bytes().data());
     dmi.set_start_address(0);
     dmi.set_end_address(ram_.bytes().size() - 1);
-    dmi.allow_read();
-    return true;
+    return grant_reads(payload, dmi);
 }
 
 void htif::receive(std::uint64_t message) {

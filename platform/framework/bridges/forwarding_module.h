@@ -4,6 +4,8 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/tlm/checked_sockets.h"
+
 namespace trn {
 
 /// Base of modules between an initiator and a target: debug transport and DMI pass unchanged, and
@@ -14,11 +16,13 @@ class forwarding_module : public sc_core::sc_module,
                           protected tlm::tlm_fw_transport_if<>,
                           protected tlm::tlm_bw_transport_if<> {
 public:
-    tlm::tlm_target_socket<InWidth, tlm::tlm_base_protocol_types, Initiators> in{"in"};
-    tlm::tlm_initiator_socket<OutWidth> out{"out"};
+    checked_target_socket<InWidth, Initiators> in;
+    checked_initiator_socket<OutWidth> out;
 
 protected:
-    explicit forwarding_module(const sc_core::sc_module_name& name) : sc_module(name) {
+    /// The rules of the models at both sides.
+    forwarding_module(const sc_core::sc_module_name& name, protocol in_rules, protocol out_rules)
+        : sc_module(name), in("in", in_rules), out("out", out_rules) {
         in.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
         out.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     }

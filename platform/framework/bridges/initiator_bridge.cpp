@@ -7,7 +7,8 @@
 
 namespace trn {
 
-initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name)
+    : forwarding_module(name, protocol::base, protocol::restricted) {
     SC_HAS_PROCESS(initiator_bridge);
     SC_METHOD(serve);
     sensitive << work_;

@@ -9,7 +9,8 @@ namespace trn {
 
 using sc_core::sc_time;
 
-phase_bridge::phase_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+phase_bridge::phase_bridge(const sc_core::sc_module_name& name)
+    : forwarding_module(name, protocol::restricted, protocol::base) {
     SC_HAS_PROCESS(phase_bridge);
     SC_METHOD(send_requests);
     sensitive << free_;

@@ -7,7 +7,8 @@
 
 namespace trn {
 
-thread_bridge::thread_bridge(const sc_core::sc_module_name& name) : forwarding_module(name) {
+thread_bridge::thread_bridge(const sc_core::sc_module_name& name)
+    : forwarding_module(name, protocol::restricted, protocol::base) {
     SC_HAS_PROCESS(thread_bridge);
     SC_METHOD(launch);
     sensitive << first_request_;

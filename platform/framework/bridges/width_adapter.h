@@ -18,7 +18,8 @@ class width_adapter final : public forwarding_module<InWidth, OutWidth, 1> {
     using base = forwarding_module<InWidth, OutWidth, 1>;
 
 public:
-    explicit width_adapter(const sc_core::sc_module_name& name) : base(name) {}
+    explicit width_adapter(const sc_core::sc_module_name& name)
+        : base(name, protocol::any, protocol::any) {}
 
 private:
     using payload = tlm::tlm_generic_payload;

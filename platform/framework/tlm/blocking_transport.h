@@ -5,6 +5,8 @@
 #include <tlm>
 #include <utility>
 
+#include "platform/framework/tlm/checked_sockets.h"
+
 namespace trn {
 
 /// Base of targets that implement only b_transport. By default, debug accesses transfer no bytes
@@ -29,9 +31,8 @@ public:
 
 /// A target socket with its implementation, which is constructed from the arguments.
 template <class Implementation, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
-class implemented_socket
-    : public tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, Policy> {
-    using base = tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, Policy>;
+class implemented_socket : public checked_target_socket<64, 1, Policy> {
+    using base = checked_target_socket<64, 1, Policy>;
 
 public:
     template <class... Arguments>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/set_access.h"
 
 namespace trn {
@@ -102,12 +103,10 @@ bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);
-    if (cfg_.read_only)
-        dmi.allow_read();
-    else
-        dmi.allow_read_write();
     dmi.set_read_latency(cfg_.access_latency);
     dmi.set_write_latency(cfg_.access_latency);
+    if (cfg_.read_only) return grant_reads(payload, dmi);
+    dmi.allow_read_write();
     return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <systemc>
 #include <tlm>
 
@@ -43,8 +44,8 @@ public:
         ~device() = default;
     };
 
-    plug(const char* name, device& owner, unsigned index = 0)
-        : sc_object(name), owner_(owner), index_(index) {}
+    plug(const char* name, device& owner, unsigned index = 0);
+    ~plug() override;
 
     const char* kind() const override { return "plug"; }
     unsigned index() const { return index_; }
@@ -96,7 +97,10 @@ public:
     }
 
 private:
-    device& owner_;
+    class checked_device;
+
+    const std::unique_ptr<checked_device> checked_;  // only if checking is on (base_protocol.h)
+    device& owner_;                                  // or the checked one, which forwards
     plug* peer_ = nullptr;
     const unsigned index_;
 };

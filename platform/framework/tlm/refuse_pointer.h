@@ -15,4 +15,16 @@ inline bool refuse_pointer(const tlm::tlm_generic_payload& request, tlm::tlm_dmi
     return false;
 }
 
+/// Grants a pointer for reads only: refuses a request for writes, for all of the range. Returns
+/// whether it is granted.
+inline bool grant_reads(const tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) {
+    if (!request.is_write()) {
+        dmi.allow_read();
+        return true;
+    }
+    dmi.allow_write();
+    dmi.set_dmi_ptr(nullptr);
+    return false;
+}
+
 }  // namespace trn

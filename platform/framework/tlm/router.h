@@ -29,7 +29,7 @@ public:
         unsigned port;              ///< index of the binding on `initiator`
     };
 
-    tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 0> target{"target"};
+    checked_target_socket<64, 0> target{"target"};
     tlm_utils::multi_passthrough_initiator_socket<router, 64> initiator{"initiator"};
 
     router(sc_core::sc_module_name name, const config& cfg);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -41,7 +42,11 @@ private:
         return all;
     }
     static payload take() {
-        if (idle().empty()) return std::make_unique<tlm::tlm_generic_payload>();
+        if (idle().empty()) {
+            auto added = std::make_unique<tlm::tlm_generic_payload>();
+            set_message(*added);
+            return added;
+        }
         payload last = std::move(idle().back());
         idle().pop_back();
         last->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);

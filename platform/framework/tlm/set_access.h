@@ -18,6 +18,12 @@ inline void set_access(tlm::tlm_generic_payload& payload, tlm::tlm_command comma
     payload.set_streaming_width(static_cast<unsigned>(length));
 }
 
+/// Sets a payload that accesses nothing: its extensions say what it is.
+inline void set_message(tlm::tlm_generic_payload& payload, std::uint64_t address = 0) {
+    set_access(payload, tlm::TLM_IGNORE_COMMAND, address, nullptr, 0);
+    payload.set_streaming_width(1);
+}
+
 /// Number of consecutive addresses that the payload accesses: a streaming burst repeats its first
 /// ones (IEEE 1666, 14.15).
 inline unsigned addressed_bytes(const tlm::tlm_generic_payload& payload) {
