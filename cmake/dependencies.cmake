@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian 12 packages, as imported targets. ./dev setup installs them.
+# Packages of Debian 12 and 13, as imported targets. ./dev setup installs them.
+if(POLICY CMP0167)
+    cmake_policy(SET CMP0167 NEW)  # Boost's own BoostConfig.cmake
+endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# installed_test.sh CMAKE BUILD CC BINDIR LIBDIR: installs the build into a folder with a space in its name, and uses it from an empty folder,
+# without variables of the environment: a board, a scenario, a kernel, and a program that is compiled with the driver stub.
+set -eu
+cmake=$1 build=$2 cc=$3 bin=$4 lib=$5
+here=$(dirname "$(readlink -f "$0")")
+scratch=$(mktemp -d)
+prefix="$scratch/the prefix"
+platform=
+trap 'kill $platform 2>/dev/null || true; wait; rm -rf "$scratch"' EXIT
+failed() { echo "line ${BASH_LINENO[0]}: $*"; cat "$scratch/said"; exit 1; }
+run() { # STATUS COMMAND...: its output is in `said`
+    local status=0 expected=$1
+    env -i HOME="$scratch" PATH="$prefix/$bin:/usr/bin:/bin" PKG_CONFIG_PATH="$prefix/$lib/pkgconfig" "${@:2}" \
+        >"$scratch/said" 2>&1 || status=$?
+    [ "$status" = "$expected" ] || failed "${*:2}: status $status instead of $expected"
+}
+says() { grep -qF -- "$1" "$scratch/said" || failed "does not say: $1"; }
+
+"$cmake" --install "$build" --prefix "$prefix" >"$scratch/said" || failed "not installed"
+mkdir "$scratch/empty"
+cd "$scratch/empty"
+
+run 0 trnvp run trn3-chip --until ready
+says 'ready: routing id 0'
+run 0 trnctl --board trn3-chip copy host hbm0@16MiB 64KiB --verify
+run 0 trnvp test "$prefix/share/trnvp/scenarios/mailbox.yaml"
+says '1 passed, 0 failed'
+run 0 trnvp report --help
+run 0 env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import numpy; numpy.save('x.npy', numpy.ones((128, 64), numpy.float32))"
+run 0 env PYTHONDONTWRITEBYTECODE=1 trn-nki run "$prefix/share/trnvp/scenarios/kernels/tiles.py:softmax" --in x=x.npy --check simulate
+[ -z "$(find "$prefix" -name __pycache__ -o -name objects)" ] || failed 'build files are installed'
+
+# A host program over the vfio-user socket.
+run 0 sh -c "eval \"$cc -std=c11 -Wall -Werror '$here/copies.c' \$(pkg-config --cflags --libs trnvp-driver) -o copies\""
+env -i PATH="$prefix/$bin" trnvp run trn3-chip --listen "$scratch/sockets" >"$scratch/platform" 2>&1 &
+platform=$!
+for _ in $(seq 300); do [ -S "$scratch/sockets/chip0.sock" ] && break; sleep 0.1; done
+run 0 ./copies "$scratch/sockets/chip0.sock"
+says 'as sent'
