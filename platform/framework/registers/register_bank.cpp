@@ -157,7 +157,7 @@ void register_bank::prepare() {
                                            (own == nullptr || !(own->view || own->on_read));
         row.plain[tlm::TLM_WRITE_COMMAND] = bits.stored != 0 && bits.writable() == bits.stored;
     }
-    words_ = width_ == word ? size_ / word : 0;
+    words_ = width_ == word && observers_ == nullptr ? size_ / word : 0;
     prepared_ = true;
 }
 
@@ -271,6 +271,7 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         done += size;
     }
     payload.set_response_status(status);
+    notify_observers();
 }
 
 bool register_bank::locate(std::uint64_t address, location& place) const {
@@ -439,6 +440,7 @@ inline void register_bank::store(unsigned instance, std::uint32_t slot, std::uin
     if (own.bytes == nullptr) allocate(own);
     put(own.bytes.get() + std::size_t{slot} * width_, value);
     ++own.changes;
+    notify_observers();
 }
 
 void register_bank::allocate(stored& own) {
@@ -455,6 +457,14 @@ void register_bank::reset() {
 void register_bank::reset(unsigned instance) {
     values_[instance].bytes.reset();
     ++values_[instance].changes;
+    notify_observers();
+}
+
+void register_bank::observe(std::function<void()> changed) {
+    if (observers_ == nullptr) observers_ = std::make_unique<std::vector<std::function<void()>>>();
+    observers_->push_back(std::move(changed));
+    prepared_ = false;
+    words_ = 0;
 }
 
 void for_each_bank(

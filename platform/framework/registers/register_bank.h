@@ -141,6 +141,10 @@ public:
         hooks_of(row(reg)).view = compute;
     }
 
+    /// Calls `changed` after each access and each change by the model; for tools. Accesses to an
+    /// observed bank take longer. What a view computes may change without a call.
+    void observe(std::function<void()> changed);
+
     /// Access by the model: any bit, no hooks, no time.
     template <class Reg>
     std::uint64_t get(Reg reg, unsigned index = 0, unsigned instance = 0) const {
@@ -272,6 +276,10 @@ private:
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
     void allocate(stored& own);
+    void notify_observers() const {
+        if (observers_ != nullptr) [[unlikely]]
+            for (const auto& changed : *observers_) changed();
+    }
 
     const register_table& table_;
     const register_index& index_;
@@ -289,6 +297,7 @@ private:
     // Most rows have no hooks, and a rack has thousands of banks.
     std::vector<std::uint16_t> hook_numbers_;  // by row: 1 + index in hooks_, or 0
     std::vector<hooks> hooks_;
+    std::unique_ptr<std::vector<std::function<void()>>> observers_;  // few banks have any
     bool prepared_ = false;  // rows_ is up to date with the hooks
     // Allocated by the first access; the additional last one is for holes.
     std::unique_ptr<prepared_row[]> rows_;

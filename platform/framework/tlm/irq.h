@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <systemc>
 #include <utility>
 #include <vector>
@@ -15,23 +16,38 @@ public:
     using on_change = std::function<void(unsigned line, bool level)>;
 
     irq_in(const char* name, unsigned lines, on_change changed)
-        : sc_object(name), drivers_(lines, 0u), changed_(std::move(changed)) {}
+        : sc_object(name), inputs_(lines), changed_(std::move(changed)) {}
 
     const char* kind() const override { return "irq_in"; }
-    unsigned lines() const { return static_cast<unsigned>(drivers_.size()); }
-    bool level(unsigned line = 0) const { return drivers_.at(line) > 0; }
+    unsigned lines() const { return static_cast<unsigned>(inputs_.size()); }
+    bool level(unsigned line = 0) const { return inputs_.at(line).level; }
 
     /// One driver of `line` changes its level. Takes effect immediately.
     void drive(unsigned line, bool level) {
-        unsigned& drivers = drivers_.at(line);
-        const bool before = drivers > 0;
-        sc_assert(level || before);
-        drivers += level ? 1u : ~0u;
-        if (before != (drivers > 0)) changed_(line, drivers > 0);
+        input& driven = inputs_.at(line);
+        sc_assert(level || driven.drivers > 0);
+        driven.drivers += level ? 1u : ~0u;
+        if (driven.level == (driven.drivers > 0)) return;
+        driven.level = !driven.level;
+        changed_(line, driven.level);
+    }
+
+    /// Adds the levels of all lines to a trace file of SystemC: `name`, or name_0, name_1, ...
+    friend void sc_trace(sc_core::sc_trace_file* file, const irq_in& in, const std::string& name) {
+        for (unsigned line = 0; line < in.lines(); ++line) in.trace(file, line, name);
+    }
+    /// Adds one of them.
+    void trace(sc_core::sc_trace_file* file, unsigned line, const std::string& name) const {
+        sc_core::sc_trace(file, inputs_.at(line).level,
+                          lines() == 1 ? name : name + "_" + std::to_string(line));
     }
 
 private:
-    std::vector<unsigned> drivers_;  // number of outputs that drive each line high
+    struct input {
+        unsigned drivers = 0;  ///< number of outputs that drive the line high
+        bool level = false;
+    };
+    std::vector<input> inputs_;  // of constant size: trace files refer to the levels
     on_change changed_;
 };
 
@@ -49,6 +65,11 @@ public:
         if (level == level_) return;
         level_ = level;
         for (auto& [sink, line] : sinks_) sink->drive(line, level);
+    }
+    /// Adds the level to a trace file of SystemC.
+    friend void sc_trace(sc_core::sc_trace_file* file, const irq_out& out,
+                         const std::string& name) {
+        sc_core::sc_trace(file, out.level_, name);
     }
     /// Rises and falls at once, as for a message.
     void pulse() {
