@@ -29,8 +29,16 @@ state& current() {
 }
 
 std::string_view word(level severity) {
-    constexpr std::array<std::string_view, 3> words{"", "warning ", "error "};
+    constexpr std::array<std::string_view, 4> words{"", "warning ", "warning ", "error "};
     return words.at(static_cast<std::size_t>(severity));
+}
+
+/// Of a report: the text between its message type and its source.
+std::string body(const record& logged) {
+    if (logged.type.empty()) return std::string(logged.text);
+    auto text = fmt::format("{}: {}", logged.type, logged.text);
+    if (!logged.file.empty()) text += fmt::format(" ({}:{})", logged.file, logged.line);
+    return text;
 }
 
 }  // namespace
@@ -42,7 +50,12 @@ sink replace_sink(sink next) {
 std::string to_line(const record& logged) {
     return fmt::format("[{:>5}.{:06} ms] {}{}: {}", logged.time_ps / 1'000'000'000,
                        logged.time_ps % 1'000'000'000 / 1000, word(logged.severity), logged.module,
-                       logged.text);
+                       body(logged));
+}
+
+std::string_view severity_name(level severity) {
+    constexpr std::array<std::string_view, 4> names{"info", "warning", "warning", "error"};
+    return names.at(static_cast<std::size_t>(severity));
 }
 
 std::uint64_t now_ps() {
@@ -53,8 +66,12 @@ std::uint64_t now_ps() {
                                       tick_ps);
 }
 
+void put(const record& made) {
+    if (current().out) current().out(made);
+}
+
 void bounded_guest_warn(std::string_view module, std::string_view text, std::string_view rule) {
-    if (current().out) detail::emit(level::guest_warning, module, text, rule);
+    put({level::guest_warning, now_ps(), module, text, rule});
 }
 
 bool detail::admit(level severity, const source_line& site, bool& last) {
@@ -69,8 +86,13 @@ bool detail::admit(level severity, const source_line& site, bool& last) {
 }
 
 void detail::emit(level severity, std::string_view module, std::string_view text,
-                  std::string_view rule) {
-    current().out({severity, now_ps(), module, text, rule});
+                  const source_line& site) {
+    put({.severity = severity,
+         .time_ps = now_ps(),
+         .module = module,
+         .text = text,
+         .file = site.file,
+         .line = site.line});
 }
 
 }  // namespace trn::log

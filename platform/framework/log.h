@@ -15,7 +15,7 @@
 /// reach a line any number of times.
 namespace trn::log {
 
-enum class level { info, guest_warning, error };
+enum class level { info, guest_warning, warning, error };
 
 struct record {
     level severity;
@@ -23,6 +23,9 @@ struct record {
     std::string_view module;
     std::string_view text;
     std::string_view rule = {};  ///< of incorrect use: id of the broken rule
+    std::string_view type = {};  ///< of a report of SystemC (log_reports.h): its message type
+    std::string_view file = {};  ///< source of the line; "": unknown
+    int line = 0;
 };
 
 using sink = std::function<void(const record&)>;
@@ -31,8 +34,11 @@ using sink = std::function<void(const record&)>;
 /// sink drops them (--quiet).
 sink replace_sink(sink next);
 
-/// The form of the default sink: "[    1.234567 ms] warning chip0.udma3: text".
+/// The form of the default sink: "[    1.234567 ms] warning chip0.udma3: text"; of a report with
+/// its message type and source: "... warning top.uart: /uart/overrun: text (uart.cpp:12)".
 std::string to_line(const record& logged);
+/// "info", "warning" or "error", for programs.
+std::string_view severity_name(level severity);
 
 /// Current simulated time in ps.
 std::uint64_t now_ps();
@@ -58,8 +64,7 @@ struct format {
 };
 
 bool admit(level severity, const source_line& site, bool& last);
-void emit(level severity, std::string_view module, std::string_view text,
-          std::string_view rule = {});
+void emit(level severity, std::string_view module, std::string_view text, const source_line& site);
 
 template <class... Args>
 void write(level severity, std::string_view module,
@@ -68,7 +73,7 @@ void write(level severity, std::string_view module,
     if (!admit(severity, text.site, last)) return;
     auto line = fmt::format(text.text, std::forward<Args>(args)...);
     if (last) line += " (further messages like this are not shown)";
-    emit(severity, module, line);
+    emit(severity, module, line, text.site);
 }
 
 }  // namespace detail
@@ -86,6 +91,9 @@ void guest_warn(std::string_view module, detail::format<std::type_identity_t<Arg
                 Args&&... args) {
     detail::write<Args...>(level::guest_warning, module, text, std::forward<Args>(args)...);
 }
+
+/// Logs a record whose lines the caller limits.
+void put(const record& made);
 
 /// Like guest_warn(), for the rule with this id, whose lines the caller limits.
 void bounded_guest_warn(std::string_view module, std::string_view text, std::string_view rule);
