@@ -157,13 +157,11 @@ dma_progress dma_mover::move(dma_transfer& t, dma_activation& activation) {
     }
     while (t.moved < t.length && !t.dropped) {
         const std::uint32_t before = t.moved;
-        if (!copy_directly(t)) {
-            const dma_progress result = copy_burst(t);
-            if (result != dma_progress::done) return result;
-        }
+        const dma_progress result = copy_directly(t) ? dma_progress::done : copy_burst(t);
         const std::uint32_t moved = t.moved - before;
         bytes_ += moved;
         activation.bytes -= std::min<std::uint64_t>(activation.bytes, moved);
+        if (result != dma_progress::done) return result;
     }
     return t.dropped ? dma_progress::failed : dma_progress::done;
 }
@@ -232,12 +230,10 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
     }
     t.moved += in_burst_;
     in_burst_ = 0;
-    if (t.moved < t.length && timing() == timing_mode::contended &&
-        delay != sc_core::SC_ZERO_TIME) {
-        t.completes_at = sc_core::sc_time_stamp() + delay;
-        return dma_progress::blocked;
-    }
-    return dma_progress::done;
+    if (timing() == timing_mode::functional || delay == sc_core::SC_ZERO_TIME)
+        return dma_progress::done;
+    t.completes_at = sc_core::sc_time_stamp() + delay;  // of the next burst, or of the transfer
+    return dma_progress::blocked;
 }
 
 void dma_mover::finish(dma_transfer& t) {

@@ -38,12 +38,16 @@ class semaphore_target : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<semaphore_target, 64> in{"in"};
     semaphores block{*this};
+    sc_time latency;  ///< of each access
     explicit semaphore_target(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &semaphore_target::b_transport);
     }
 
 private:
-    void b_transport(tlm::tlm_generic_payload& p, sc_time& delay) { block.access(p, delay); }
+    void b_transport(tlm::tlm_generic_payload& p, sc_time& delay) {
+        block.access(p, delay);
+        delay += latency;
+    }
 };
 
 class message_memory : public sc_core::sc_module {
