@@ -126,16 +126,19 @@ void pcie_switch::received(plug& local, payload& request, sc_time& delay) {
     ++*next.count;
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time start = now + delay;
+    const bool timed = timing() == timing_mode::contended;
+    if (timed) delay += cfg_.latency;  // a message has its effect beyond the switch
     next.out->send(request, delay);
     if (!request.is_response_ok()) return;
     if (redirects_completion(next) && request.is_read() && !header->relaxed_ordering)
         redirect_completion(request, *header, delay);
-    if (timing() != timing_mode::contended) return;
+    if (!timed) return;
     // Both ports are occupied at the same time; the slower one determines the end.
     const auto through = std::max(
         entry.inbound.reserve(request.get_command(), 0, request.get_data_length(), start),
         next.through->outbound.reserve(request.get_command(), 0, request.get_data_length(), start));
-    delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
+    delay = std::max(delay, through - now + cfg_.latency);
+    if (request.is_read()) delay += cfg_.latency;  // of the completion
 }
 
 /// Whether the completion of a peer-to-peer request must be redirected: ACS of the completer's

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "platform/framework/kernel/trace.h"
 #include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -55,6 +56,10 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
         };
         ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
     }
+    SC_HAS_PROCESS(root_complex);
+    SC_METHOD(deliver_messages);
+    sensitive << message_due_;
+    dont_initialize();
 }
 
 root_complex::~root_complex() = default;
@@ -225,7 +230,7 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
         std::memcpy(&value, request.get_data_ptr(),
                     std::min<std::size_t>(sizeof value, request.get_data_length()));
         request.set_response_status(tlm::TLM_OK_RESPONSE);
-        return function != nullptr ? function->message(value) : hot_plug(value);
+        return function != nullptr ? deliver(*function, value, delay) : hot_plug(value);
     }
     if (function == nullptr) {
         ++counters_.refused;
@@ -248,6 +253,25 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;
     if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
+}
+
+/// Interrupts the host when the message arrives, `delay` later.
+void root_complex::deliver(host_function& target, std::uint32_t vector, const sc_time& delay) {
+    if (delay == sc_core::SC_ZERO_TIME && messages_.empty()) return target.message(vector);
+    const sc_time now = sc_core::sc_time_stamp();
+    messages_.emplace(now + delay, message{&target, vector, trace::current_operation()});
+    message_due_.notify(messages_.begin()->first - now);
+}
+
+/// Those of one time in the order in which they were sent.
+void root_complex::deliver_messages() {
+    const sc_time now = sc_core::sc_time_stamp();
+    while (!messages_.empty() && messages_.begin()->first <= now) {
+        const message due = messages_.extract(messages_.begin()).mapped();
+        const trace::on_behalf_of operation(due.operation);
+        due.target->message(due.vector);
+    }
+    if (!messages_.empty()) message_due_.notify(messages_.begin()->first - now);
 }
 
 /// Forwards a completion that a switch has redirected, by its requester's id.

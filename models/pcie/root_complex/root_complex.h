@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <systemc>
@@ -16,6 +17,7 @@
 #include "models/pcie/root_complex/host_function.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/function_port.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/server_memory.h"
@@ -133,6 +135,8 @@ private:
                                      std::uint64_t address, std::uint64_t length) const;
     void reset_below(unsigned port);
     void forget_all_pointers();
+    void deliver(pcie::host_function& target, std::uint32_t vector, const sc_core::sc_time& delay);
+    void deliver_messages();
 
     // plug::device: requests of functions
     void received(plug& local, payload& request, sc_core::sc_time& delay) override;
@@ -149,6 +153,14 @@ private:
     std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
     std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
     bool started_ = false;
+    /// An MSI-X message on its way to the host.
+    struct message {
+        pcie::host_function* target;
+        std::uint32_t vector;
+        trace::operation operation;
+    };
+    std::multimap<sc_core::sc_time, message> messages_;  // by the time of their arrival
+    sc_core::sc_event message_due_{"message_due"};
     port_events events_;
     counts counters_;
 };

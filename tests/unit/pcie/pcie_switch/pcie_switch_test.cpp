@@ -360,6 +360,8 @@ TEST_F(PcieSwitchTest, InterruptsPassUpstreamToTheWaitingProgram) {
     unsigned observed = 0;
     fc().on_interrupt(2, [&] { ++observed; });
     c.endpoint.interrupt(2);
+    EXPECT_EQ(observed, 0u) << "on its way";
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
     EXPECT_EQ(observed, 1u);
 }
 

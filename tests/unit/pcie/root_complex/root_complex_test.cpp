@@ -805,6 +805,7 @@ TEST_F(RootComplexTest, VectorReachesTheProgramOfItsFunction) {
     test::turn_on(fa());
     test::turn_on(fb());
     b.endpoint.interrupt(3);
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
     EXPECT_EQ(heard_a, 0u);
     EXPECT_EQ(heard_b, 1u);
 }
@@ -918,6 +919,38 @@ TEST_F(HostLinkTest, CableDownIsASurpriseDownAndTheCardReturnsWithTheCable) {
     let_train();
     test::turn_on(f);
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0x77u);
+}
+
+TEST_F(HostLinkTest, MessageArrivesAfterTheWritesBeforeIt) {
+    std::vector<std::uint8_t> page(4096), data(4096, 1);
+    auto& f = host.function(0);
+    ASSERT_TRUE(f.map_host({0x1000, 4096, page.data(), true, true}));
+    sc_core::sc_time arrived;
+    f.on_interrupt(3, [&] { arrived = sc_core::sc_time_stamp(); });
+    test::turn_on(f);
+    const auto start = sc_core::sc_time_stamp();
+    a.engine.write_bytes(0x1000, data);
+    const auto written = a.engine.delay;
+    a.endpoint.interrupt(3);
+    EXPECT_EQ(arrived, sc_core::SC_ZERO_TIME);
+    sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US));
+    EXPECT_GT(arrived - start, written);
+    EXPECT_LT(arrived - start, written + cable.settings().latency);
+}
+
+/// It has left the card. Handlers are those of the time of its arrival.
+TEST_F(HostLinkTest, MessageOnItsWayArrivesAlsoAfterAResetOfTheCard) {
+    auto& f = host.function(0);
+    unsigned heard = 0;
+    f.on_interrupt(3, [&] { ++heard; });
+    f.on_interrupt(4, [&] { ++heard; });
+    test::turn_on(f);
+    a.endpoint.interrupt(3);
+    a.endpoint.interrupt(4);
+    f.on_interrupt(4, {});
+    f.reset();
+    sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US));
+    EXPECT_EQ(heard, 1u);
 }
 
 TEST_F(HostLinkTest, FlapResetsTheCard) {
