@@ -8,6 +8,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/tlm/route.h"
 #include "platform/framework/tlm/set_access.h"
 
 namespace trn::test {
@@ -59,10 +60,15 @@ public:
         return out->transport_dbg(payload);
     }
 
+    /// As an initiator that reserves the resources of its route.
     bool request_dmi(std::uint64_t address, tlm::tlm_dmi& dmi) {
         tlm::tlm_generic_payload payload;
         set_access(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
-        return out->get_direct_mem_ptr(payload, dmi);
+        route way;
+        payload.set_extension(&way);
+        const bool granted = out->get_direct_mem_ptr(payload, dmi);
+        payload.clear_extension(&way);
+        return granted;
     }
 
     tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;

@@ -178,7 +178,7 @@ void udma::hook_states() {
         regs_.view(shown,
                    [this, side](unsigned instance, unsigned) { return state(instance, side); });
     };
-    regs_.on_write(reg::abort_event, [this](register_access&) { update_aborted(); });
+    regs_.on_write(reg::abort_event, [this](register_access& a) { update_aborted(a.delay); });
     hook(dma_side::m2s, reg::m2s_change_state, reg::m2s_state);
     hook(dma_side::s2m, reg::s2m_change_state, reg::s2m_state);
 }
@@ -265,6 +265,7 @@ void udma::reset_part(unsigned line, bool level) {
         notifications_.reset(n);
         if (engines_[n]) reset_engine(n);
     }
+    aborted.cancel();
     update_aborted();  // their events have gone with the registers
     schedule();
 }
@@ -286,10 +287,11 @@ void udma::reset_engine(unsigned n) {
     engines_[n]->reset();
 }
 
-void udma::update_aborted() {
-    aborted.set(std::any_of(used_.begin(), used_.end(), [this](const dma_engine* e) {
+void udma::update_aborted(const sc_core::sc_time& delay) {
+    const bool any = std::any_of(used_.begin(), used_.end(), [this](const dma_engine* e) {
         return regs_.get(reg::abort_event, 0, e->number()) != 0;
-    }));
+    });
+    aborted.set(any, delay);
 }
 
 void udma::abort_queue(unsigned number, unsigned queue) {

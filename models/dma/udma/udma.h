@@ -125,7 +125,7 @@ private:
     void reset_part(unsigned line, bool level);
     unsigned reset_line_of(unsigned engine) const;
     bool in_reset(unsigned engine) const { return reset.level(reset_line_of(engine)); }
-    void update_aborted();
+    void update_aborted(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
     void run();
     std::size_t next_due() const;

@@ -52,8 +52,9 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
     in.register_get_direct_mem_ptr(this, &hbm::get_direct_mem_ptr);
 
     regs_.set(reg::size_mib, cfg.size >> 20);
-    regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });
-    regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
+    regs_.view(reg::status,
+               [this](unsigned, unsigned, const sc_time& delay) { return status(delay); });
+    regs_.on_write(reg::control, [this](register_access& a) { command(a.written, a.delay); });
 
     SC_HAS_PROCESS(hbm);
     SC_METHOD(advance);
@@ -62,11 +63,12 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
 }
 
 void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
-    if (!trained()) {
+    if (!trained(delay)) {
         misuse::report(misuse::hbm_before_training, *this, payload.is_write() ? "write" : "read");
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
-    if (!errors_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
+    const auto count = [&](auto error, auto offset) { count_error(error, offset, delay); };
+    if (!errors_.pass(payload, count)) {
         misuse::hardware_failed();
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
@@ -145,7 +147,7 @@ unsigned hbm::pseudo_channel(std::uint64_t address) const {
     return static_cast<unsigned>(granule % cfg_.pseudo_channels);
 }
 
-void hbm::count_error(memory_error error, std::uint64_t offset) {
+void hbm::count_error(memory_error error, std::uint64_t offset, const sc_time& delay) {
     const reg counter = error == memory_error::corrected     ? reg::ecc_corrected
                         : error == memory_error::uncorrected ? reg::ecc_uncorrected
                                                              : reg::ecc_repairable;
@@ -154,29 +156,31 @@ void hbm::count_error(memory_error error, std::uint64_t offset) {
     regs_.set(reg::error_address_hi, offset >> 32);
     if (error == memory_error::repairable && repair_ == repair_state::none)
         repair_ = repair_state::pending;
-    update_error_line();
+    update_error_line(delay);
 }
 
-void hbm::update_error_line() {
-    error.set((regs_.get(reg::ecc_corrected) | regs_.get(reg::ecc_uncorrected) |
-               regs_.get(reg::ecc_repairable)) != 0);
+void hbm::update_error_line(const sc_time& delay) {
+    const auto counted = regs_.get(reg::ecc_corrected) | regs_.get(reg::ecc_uncorrected) |
+                         regs_.get(reg::ecc_repairable);
+    error.set(counted != 0, delay);
 }
 
-bool hbm::trained() const {
-    return !cfg_.needs_training || (training_asked_ && sc_core::sc_time_stamp() >= trained_at_);
+bool hbm::trained(const sc_time& delay) const {
+    return !cfg_.needs_training ||
+           (training_asked_ && sc_core::sc_time_stamp() + delay >= trained_at_);
 }
 
-std::uint64_t hbm::status() const {
+std::uint64_t hbm::status(const sc_time& delay) const {
     std::uint64_t value = static_cast<std::uint64_t>(repair_) << regs::status::repair_state.lsb;
-    if (trained()) value |= regs::status::trained.mask();
-    if (training_asked_ && sc_core::sc_time_stamp() < trained_at_)
+    if (trained(delay)) value |= regs::status::trained.mask();
+    if (training_asked_ && sc_core::sc_time_stamp() + delay < trained_at_)
         value |= regs::status::training.mask();
     if (repairing_) value |= regs::status::repairing.mask();
     return value;
 }
 
-void hbm::command(std::uint64_t written) {
-    const sc_time now = sc_core::sc_time_stamp();
+void hbm::command(std::uint64_t written, const sc_time& delay) {
+    const sc_time now = sc_core::sc_time_stamp() + delay;
     regs_.set(reg::control, 0);
     if (regs::control::train.get(written) != 0) {
         training_asked_ = true;
@@ -184,17 +188,17 @@ void hbm::command(std::uint64_t written) {
         if (cfg_.needs_training) {
             in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
             trained_.cancel();
-            trained_.notify(cfg_.training_time);
+            trained_.notify(delay + cfg_.training_time);
         }
     }
     if (regs::control::repair.get(written) != 0 && repair_ == repair_state::pending) {
         repairing_ = true;
-        repaired_.notify(cfg_.repair_time);  // no effect if it runs already
+        repaired_.notify(delay + cfg_.repair_time);  // no effect if it runs already
     }
     if (regs::control::clear_counters.get(written) != 0) {
         for (const reg counter : {reg::ecc_corrected, reg::ecc_uncorrected, reg::ecc_repairable})
             regs_.set(counter, 0);
-        update_error_line();
+        update_error_line(delay);
     }
 }
 
@@ -224,7 +228,8 @@ void hbm::forget() {
     trained_.cancel();
     regs_.reset();
     regs_.set(reg::size_mib, cfg_.size >> 20);
-    update_error_line();
+    error.cancel();
+    update_error_line(sc_core::SC_ZERO_TIME);
     in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
 }
 

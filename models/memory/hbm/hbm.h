@@ -61,7 +61,8 @@ public:
     /// Makes the next repair fail.
     void fail_next_repair() { repair_will_fail_ = true; }
     void set_temperature(unsigned celsius);
-    bool trained() const;
+    /// Whether an access at the present plus `delay` finds the memory trained.
+    bool trained(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const;
     std::uint64_t bytes_moved() const override { return stack_.bytes(); }
 
     /// The memory's bytes; tests and tools that write to them must call accessed().
@@ -90,13 +91,13 @@ private:
     void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                  const sc_core::sc_time& until) override;
 
-    void count_error(memory_error error, std::uint64_t offset);
-    std::uint64_t status() const;
-    void command(std::uint64_t written);
+    void count_error(memory_error error, std::uint64_t offset, const sc_core::sc_time& delay);
+    std::uint64_t status(const sc_core::sc_time& delay) const;
+    void command(std::uint64_t written, const sc_core::sc_time& delay);
     void advance();
     void finish_repair();
     void forget();
-    void update_error_line();
+    void update_error_line(const sc_core::sc_time& delay);
     unsigned pseudo_channel(std::uint64_t address) const;
 
     const config cfg_;

@@ -54,7 +54,7 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
     top.map(cfg.sram_errors_offset, sram_errors_regs::size, errors_);
 
     errors_.on_write(error_reg::control, [this](register_access& a) {
-        if (sram_errors_regs::control::clear_counters.get(a.written) != 0) clear_errors();
+        if (sram_errors_regs::control::clear_counters.get(a.written) != 0) clear_errors(a.delay);
         errors_.set(error_reg::control, 0);
     });
     show_pe_counters();
@@ -73,27 +73,32 @@ void neuron_core::show_pe_counters() {
 template <typename Reg>
 void neuron_core::show_pe_counters() {
     const auto show = [this](Reg low, Reg high, auto value) {
-        const auto of_index = [this, value](unsigned index) -> std::uint64_t {
-            return value(index / cfg_.crossbars, index % cfg_.crossbars);
+        const auto part = [this, value](unsigned shift) {
+            return [this, value, shift](unsigned, unsigned index, const sc_core::sc_time& delay) {
+                const std::uint64_t whole =
+                    value(index / cfg_.crossbars, index % cfg_.crossbars, delay);
+                return whole >> shift & 0xffff'ffff;
+            };
         };
-        pe_counters_.view(low, [of_index](auto, unsigned i) { return of_index(i) & 0xffff'ffff; });
-        pe_counters_.view(high, [of_index](auto, unsigned i) { return of_index(i) >> 32; });
+        pe_counters_.view(low, part(0));
+        pe_counters_.view(high, part(32));
     };
     constexpr unsigned centre = 4;
     const auto group = [this](unsigned row) {
         return engines_ ? engines_->array().group_of(row) : array_activity::group{};
     };
-    show(Reg::matmul_lo, Reg::matmul_hi, [group](unsigned row, unsigned crossbar) {
-        return crossbar == centre ? group(row).matmul : 0;
-    });
+    show(Reg::matmul_lo, Reg::matmul_hi,
+         [group](unsigned row, unsigned crossbar, auto&) -> std::uint64_t {
+             return crossbar == centre ? group(row).matmul : 0;
+         });
     show(Reg::weight_load_lo, Reg::weight_load_hi,
-         [this, group](unsigned row, unsigned crossbar) -> std::uint64_t {
+         [this, group](unsigned row, unsigned crossbar, auto&) -> std::uint64_t {
              if (crossbar == 0) return group(row).fast_load;
              return crossbar == cfg_.crossbars - 1 ? group(row).load : 0;
          });
-    show(Reg::idle_lo, Reg::idle_hi, [this](unsigned row, unsigned) {
-        const auto now = static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
-                                                    static_cast<double>(cfg_.clock_hz));
+    show(Reg::idle_lo, Reg::idle_hi, [this](unsigned row, unsigned, auto& delay) {
+        const auto now = static_cast<std::uint64_t>(
+            (sc_core::sc_time_stamp() + delay).to_seconds() * static_cast<double>(cfg_.clock_hz));
         return engines_ ? now - std::min(now, engines_->array().busy(row, now)) : now;
     });
 }
@@ -125,7 +130,8 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
 /// Access to SBUF or PSUM; the address is an offset in the aperture.
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (!armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); })) {
+    const auto count = [&](auto error, auto offset) { count_error(error, offset, delay); };
+    if (!armed_.pass(payload, count)) {
         misuse::hardware_failed();
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
@@ -287,29 +293,33 @@ bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std
                                   std::uint64_t{first.partition} * partition_bytes(first.space) +
                                   first.offset;
     set_access(payload, command, address, nullptr, length);
-    return armed_.pass(payload, [this](auto error, auto offset) { count_error(error, offset); });
+    return armed_.pass(payload, [this](auto error, auto offset) {
+        count_error(error, offset, sc_core::SC_ZERO_TIME);
+    });
 }
 
 bool neuron_core::is_memory(std::uint64_t offset) const {
     return inside(offset, 0, cfg_.sbuf_size) || inside(offset, psum_offset, cfg_.psum_size);
 }
 
-void neuron_core::count_error(memory_error error, std::uint64_t offset) {
+void neuron_core::count_error(memory_error error, std::uint64_t offset,
+                              const sc_core::sc_time& delay) {
     const auto counter =
         error == memory_error::corrected ? error_reg::corrected : error_reg::uncorrected;
     errors_.set(counter, std::min<std::uint64_t>(errors_.get(counter) + 1, ~0u));
     errors_.set(error_reg::error_address, offset);
-    update_error_line();
+    update_error_line(delay);
 }
 
-void neuron_core::clear_errors() {
+void neuron_core::clear_errors(const sc_core::sc_time& delay) {
     for (const auto counter : {error_reg::corrected, error_reg::uncorrected})
         errors_.set(counter, 0);
-    update_error_line();
+    update_error_line(delay);
 }
 
-void neuron_core::update_error_line() {
-    error.set((errors_.get(error_reg::corrected) | errors_.get(error_reg::uncorrected)) != 0);
+void neuron_core::update_error_line(const sc_core::sc_time& delay) {
+    const auto counted = errors_.get(error_reg::corrected) | errors_.get(error_reg::uncorrected);
+    error.set(counted != 0, delay);
 }
 
 /// Power loss: clears memories with their errors, and everything that a reset clears.
@@ -320,7 +330,8 @@ void neuron_core::forget() {
     psum_content_.clear();
     armed_.clear();
     errors_.reset();
-    update_error_line();
+    error.cancel();
+    update_error_line(sc_core::SC_ZERO_TIME);
     reset_changed(true);
     aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
 }

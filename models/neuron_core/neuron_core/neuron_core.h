@@ -127,9 +127,9 @@ private:
     void show_pe_counters();
     bool is_memory(std::uint64_t offset) const;
     unsigned clock_permille() const { return throttled_ ? cfg_.throttled_permille : 1000; }
-    void count_error(memory_error error, std::uint64_t offset);
-    void clear_errors();
-    void update_error_line();
+    void count_error(memory_error error, std::uint64_t offset, const sc_core::sc_time& delay);
+    void clear_errors(const sc_core::sc_time& delay);
+    void update_error_line(const sc_core::sc_time& delay);
     void forget();
     core_engines& engines();
     unsigned peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes);

@@ -6,6 +6,7 @@
 
 #include "models/pcie/pcie/tlp.h"
 #include "platform/framework/tlm/loan.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/route.h"
 
@@ -172,9 +173,11 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_start_address(mapped->iova);
     dmi.set_end_address(mapped->iova + (mapped->size - 1));
     if (mapped->bytes == nullptr) return false;
+    memory_attribute::answer(payload);
+    // An initiator that does not collect its route could reserve no link.
+    auto* const way = payload.get_extension<route>();
+    if (way == nullptr) return false;
     if (watcher_ != nullptr) {
-        auto* way = payload.get_extension<route>();
-        if (way == nullptr) return false;
         way->watcher = watcher_;
         way->watched_address = payload.get_address();
     }

@@ -24,25 +24,28 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
     sc_assert(cfg_.harts <= aclint_regs::table.rows[0].count);
 
     regs_.on_write(reg::msip, [this](register_access& a) {
-        if (a.index < cfg_.harts) software[a.index].set((a.value & 1) != 0);
+        if (a.index < cfg_.harts) software[a.index].set((a.value & 1) != 0, a.delay);
     });
     for (const reg half : {reg::mtimecmp_lo, reg::mtimecmp_hi})
-        regs_.on_write(half, [this](register_access&) { update(); });
+        regs_.on_write(half, [this](register_access& a) {
+            if (a.index < cfg_.harts) compare(a.index, a.delay);
+            schedule();
+        });
 
-    const auto now = [this](const register_access& a) {
-        return sc_core::sc_time_stamp() + a.delay;
+    const auto now = [this](const sc_core::sc_time& delay) {
+        return mtime(sc_core::sc_time_stamp() + delay);
     };
-    regs_.view(reg::mtime_lo,
-               [this](auto, auto) { return mtime(sc_core::sc_time_stamp()) & low_half; });
-    regs_.view(reg::mtime_hi, [this](auto, auto) { return mtime(sc_core::sc_time_stamp()) >> 32; });
-    regs_.on_read(reg::mtime_lo,
-                  [=, this](register_access& a) { a.value = mtime(now(a)) & low_half; });
-    regs_.on_read(reg::mtime_hi, [=, this](register_access& a) { a.value = mtime(now(a)) >> 32; });
+    regs_.view(reg::mtime_lo, [now](unsigned, unsigned, const sc_core::sc_time& delay) {
+        return now(delay) & low_half;
+    });
+    regs_.view(reg::mtime_hi, [now](unsigned, unsigned, const sc_core::sc_time& delay) {
+        return now(delay) >> 32;
+    });
     regs_.on_write(reg::mtime_lo, [=, this](register_access& a) {
-        set_mtime((mtime(now(a)) & ~low_half) | (a.written & low_half), now(a));
+        set_mtime((now(a.delay) & ~low_half) | (a.written & low_half), a.delay);
     });
     regs_.on_write(reg::mtime_hi, [=, this](register_access& a) {
-        set_mtime((mtime(now(a)) & low_half) | a.written << 32, now(a));
+        set_mtime((now(a.delay) & low_half) | a.written << 32, a.delay);
     });
 
     SC_HAS_PROCESS(aclint);
@@ -59,14 +62,16 @@ std::uint64_t aclint::mtime(sc_core::sc_time time) const {
 
 void aclint::clear() {
     regs_.reset();
-    for (auto& each : software) each.set(false);
-    update();
+    for (auto* lines : {&software, &timer})
+        for (irq_out& each : *lines) each.cancel();
+    for (irq_out& each : software) each.set(false);
+    compare_all(sc_core::SC_ZERO_TIME);
 }
 
-void aclint::set_mtime(std::uint64_t value, sc_core::sc_time time) {
-    written_at_ = std::max(time, written_at_);
+void aclint::set_mtime(std::uint64_t value, const sc_core::sc_time& delay) {
+    written_at_ = std::max(sc_core::sc_time_stamp() + delay, written_at_);
     offset_ += value - mtime(written_at_);
-    update();
+    compare_all(delay);
     for (const auto& written : written_) written();
 }
 
@@ -75,18 +80,28 @@ std::uint64_t aclint::mtimecmp(unsigned hart) const {
 }
 
 void aclint::expire() {
-    update();
+    compare_all(sc_core::SC_ZERO_TIME);
 }
 
-/// Computes the output levels from registers and time, and schedules the next change.
-void aclint::update() {
+/// Computes a hart's output level from registers and time, for an access at the present plus
+/// `delay`.
+void aclint::compare(unsigned hart, const sc_core::sc_time& delay) {
+    timer[hart].set(mtime(sc_core::sc_time_stamp() + delay) >= mtimecmp(hart), delay);
+}
+
+void aclint::compare_all(const sc_core::sc_time& delay) {
+    for (unsigned hart = 0; hart < cfg_.harts; ++hart) compare(hart, delay);
+    schedule();
+}
+
+/// Schedules the next rise. A hart's access may be later than that of another hart's line.
+void aclint::schedule() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const std::uint64_t counter = mtime(now);
     std::uint64_t next = ~std::uint64_t{0};
     for (unsigned hart = 0; hart < cfg_.harts; ++hart) {
-        const std::uint64_t compare = mtimecmp(hart);
-        timer[hart].set(counter >= compare);
-        if (counter < compare) next = std::min(next, compare);
+        const std::uint64_t value = mtimecmp(hart);
+        if (!timer[hart].next_level() && counter < value) next = std::min(next, value);
     }
     expiry_.cancel();
     if (next == ~std::uint64_t{0}) return;

@@ -31,7 +31,7 @@ public:
                  }};
     /// MTIME starts at 0 when power returns.
     irq_in power_lost{"power_lost", 1,
-                      [this](unsigned, bool) { set_mtime(0, sc_core::sc_time_stamp()); }};
+                      [this](unsigned, bool) { set_mtime(0, sc_core::SC_ZERO_TIME); }};
     sc_core::sc_vector<irq_out> software;  ///< MSIP, by hart
     sc_core::sc_vector<irq_out> timer;     ///< MTIP, by hart
 
@@ -48,8 +48,10 @@ private:
     void expire();  // process: runs when a timer may have expired
 
     void clear();
-    void set_mtime(std::uint64_t value, sc_core::sc_time time);
-    void update();
+    void set_mtime(std::uint64_t value, const sc_core::sc_time& delay);
+    void compare(unsigned hart, const sc_core::sc_time& delay);
+    void compare_all(const sc_core::sc_time& delay);
+    void schedule();
     std::uint64_t mtimecmp(unsigned hart) const;
 
     const config cfg_;

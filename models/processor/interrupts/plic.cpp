@@ -25,7 +25,8 @@ void put(std::vector<std::uint32_t>& bits, std::uint32_t id, bool value) {
 
 plic::plic(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
-      source("source", cfg.sources + 1, [this](unsigned id, bool level) { on_source(id, level); }),
+      source("source", cfg.sources + 1,
+             [this](unsigned id, bool level) { on_source(id, level, sc_core::SC_ZERO_TIME); }),
       out("out", cfg.contexts),
       cfg_(cfg),
       regs_(plic_regs::table, {.latency = cfg.access_latency}),
@@ -33,20 +34,21 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
       in_service_(words_per_context) {
     regs_.on_write(reg::priority, [this](register_access& a) {
         if (!exists(a.index)) regs_.set(reg::priority, 0, a.index);
-        update();
+        update(a.delay);
     });
     regs_.view(reg::pending, [this](auto, unsigned word) { return pending_[word]; });
     regs_.on_write(reg::enable, [this](register_access& a) {
         const unsigned context = a.index / words_per_context, word = a.index % words_per_context;
         const std::uint32_t kept = context < cfg_.contexts ? existing(word) : 0;
         regs_.set(reg::enable, a.value & kept, a.index);
-        update();
+        update(a.delay);
     });
-    regs_.on_write(reg::context_threshold, [this](register_access&) { update(); });
-    regs_.on_read(reg::context_claim, [this](register_access& a) { a.value = claim(a.index); });
+    regs_.on_write(reg::context_threshold, [this](register_access& a) { update(a.delay); });
+    regs_.on_read(reg::context_claim,
+                  [this](register_access& a) { a.value = claim(a.index, a.delay); });
     regs_.on_write(reg::context_claim, [this](register_access& a) {
         regs_.set(reg::context_claim, 0, a.index);
-        complete(a.index, static_cast<std::uint32_t>(a.written));
+        complete(a.index, static_cast<std::uint32_t>(a.written), a.delay);
     });
 }
 
@@ -57,38 +59,39 @@ void plic::clear() {
         put(in_service_, id, false);
         put(pending_, id, exists(id) && source.level(id) && !reset.level());
     }
-    update();
+    for (irq_out& each : out) each.cancel();
+    update(sc_core::SC_ZERO_TIME);
 }
 
 /// The gateway of a level-sensitive source: one request, then none until its completion.
-void plic::on_source(unsigned id, bool level) {
+void plic::on_source(unsigned id, bool level, const sc_core::sc_time& delay) {
     if (!exists(id) || !level || has(in_service_, id) || reset.level()) return;
     put(pending_, id, true);
-    update();
+    update(delay);
 }
 
-std::uint32_t plic::claim(unsigned context) {
+std::uint32_t plic::claim(unsigned context, const sc_core::sc_time& delay) {
     const std::uint32_t id = context < cfg_.contexts ? best(context) : 0;
     if (id == 0) return 0;
     put(pending_, id, false);
     put(in_service_, id, true);
-    update();
+    update(delay);
     return id;
 }
 
-void plic::complete(unsigned context, std::uint32_t id) {
+void plic::complete(unsigned context, std::uint32_t id, const sc_core::sc_time& delay) {
     // PLIC 1.0.0 chapter 9: a completion for a source that the context has not enabled is ignored.
     if (context >= cfg_.contexts || !exists(id) || !enabled(context, id)) return;
     put(in_service_, id, false);
-    on_source(id, source.level(id));
+    on_source(id, source.level(id), delay);
 }
 
-void plic::update() {
+void plic::update(const sc_core::sc_time& delay) {
     for (unsigned context = 0; context < cfg_.contexts; ++context) {
         const std::uint32_t id = best(context);
         const bool above =
             id != 0 && regs_.get(reg::priority, id) > regs_.get(reg::context_threshold, context);
-        out[context].set(above);
+        out[context].set(above, delay);
     }
 }
 

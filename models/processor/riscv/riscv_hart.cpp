@@ -243,7 +243,7 @@ void riscv_hart::on_reset(bool level) {
 
     const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
     sc_core::sc_time delay = time_of_value(before);
-    const auto reports = misuse::reports();
+    const auto reports = misuse::reports(), line_changes = irq_out::scheduled();
     {
         const acting self(*this);
         const trace::on_behalf_of operation(serves_.operation);
@@ -257,6 +257,8 @@ void riscv_hart::on_reset(bool level) {
                 misuse::report(misuse::firmware_bus_error, *this, describe_failed());
         }
     }
+    if (irq_out::scheduled() != line_changes) [[unlikely]]
+        core_->end_run();
     if (deferred_ != nullptr) [[unlikely]]
         responded();
     if (const std::uint64_t after = delay.value(); after > before) stall(after - before);

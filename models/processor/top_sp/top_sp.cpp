@@ -43,8 +43,8 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg, const hart_commo
     external_.bind(hart.irq, riscv_hart::machine_external);
     hart_reset_.bind(hart.reset);
     hart_reset_.set(true);
-    semaphores_.on_change([this] {
-        if (watched_ != 0) update_irq();
+    semaphores_.on_change([this](const sc_core::sc_time& delay) {
+        if (watched_ != 0) update_irq(delay);
     });
     hook_control();
     sensitive << expiry_;  // deliver()
@@ -118,29 +118,29 @@ bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& d
 
 void top_sp::hook_control() {
     control_.set(reg::number, cfg_.number);
-    control_.on_write(reg::control, [this](register_access&) { hold_hart(); });
+    control_.on_write(reg::control, [this](register_access& a) { hold_hart(a.delay); });
     control_.view(reg::irq_status, [this](unsigned, unsigned) { return causes(); });
-    control_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
+    control_.on_write(reg::irq_enable, [this](register_access& a) { update_irq(a.delay); });
     control_.on_write(reg::doorbell, [this](register_access& a) {
         const trace::on_behalf_of it(trace::current_or_new_operation());
         if (trace::on()) trace::event(name(), "doorbell", {trace::hex("value", a.written)});
         count_doorbells(static_cast<std::uint32_t>(a.written));
-        update_irq();
+        update_irq(a.delay);
     });
     control_.on_read(reg::doorbell_count,
                      [this](register_access& a) { control_.set(reg::doorbell_count, 0, a.index); });
     control_.on_write(reg::doorbell_clear, [this](register_access& a) {
         control_[reg::doorbell] = control_.get(reg::doorbell) & ~a.written;
-        update_irq();
+        update_irq(a.delay);
     });
     for (const reg half : {reg::timer_lo, reg::timer_hi})
-        control_.on_write(half, [this](register_access&) { update_timer(); });
+        control_.on_write(half, [this](register_access& a) { update_timer(a.delay); });
     control_.on_write(reg::match_control, [this](register_access& a) {
         const auto bit = std::uint32_t{1} << a.index;
         watched_ = regs::match_control::enable.get(a.value) != 0 ? watched_ | bit : watched_ & ~bit;
-        update_irq();
+        update_irq(a.delay);
     });
-    control_.on_write(reg::match_value, [this](register_access&) { update_irq(); });
+    control_.on_write(reg::match_value, [this](register_access& a) { update_irq(a.delay); });
 }
 
 void top_sp::count_doorbells(std::uint32_t bits) {
@@ -151,23 +151,24 @@ void top_sp::count_doorbells(std::uint32_t bits) {
     }
 }
 
-void top_sp::hold_hart() {
+void top_sp::hold_hart(const sc_core::sc_time& delay) {
     const bool run = !reset.level() && control_.get(regs::control::run) != 0;
-    if (run == !hart_reset_.level()) return;
+    if (run == !hart_reset_.next_level()) return;
     if (run) hart.invalidate_code(0, std::numeric_limits<std::uint64_t>::max());
-    hart_reset_.set(!run);
+    hart_reset_.set(!run, delay);
 }
 
 std::uint64_t top_sp::mtime(sc_core::sc_time time) const {
     return time.value() / tick().value();
 }
 
-void top_sp::update_timer() {
+/// For an access at the present plus `delay`.
+void top_sp::update_timer(const sc_core::sc_time& delay) {
     const std::uint64_t compare = control_.get(reg::timer_hi) << 32 | control_.get(reg::timer_lo);
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     expiry_.cancel();
-    timer_.set(mtime(now) >= compare);
-    if (timer_.level()) return;
+    timer_.set(mtime(now + delay) >= compare, delay);
+    if (timer_.next_level()) return;
     const std::uint64_t last = (sc_core::sc_max_time() - now).value() / tick().value();
     if (compare - mtime(now) < last)
         expiry_.notify(sc_core::sc_time::from_value(compare * tick().value()) - now);
@@ -190,28 +191,29 @@ std::uint32_t top_sp::causes() const {
     return static_cast<std::uint32_t>(all);
 }
 
-void top_sp::update_irq() {
-    external_.set((causes() & control_.get(reg::irq_enable)) != 0);
+void top_sp::update_irq(const sc_core::sc_time& delay) {
+    external_.set((causes() & control_.get(reg::irq_enable)) != 0, delay);
 }
 
 /// Handles the timer, and entries of the notification queues.
 void top_sp::deliver() {
-    update_timer();
+    update_timer(sc_core::SC_ZERO_TIME);
     notifying_module::deliver();
 }
 
 /// Contract 5.3: clears semaphores and events, disables notification queues. Memory keeps its
 /// content; the hart stays in reset until software starts it again.
 void top_sp::reset_changed(bool level) {
-    if (!level) return hold_hart();
+    for (irq_out* line : {&external_, &timer_, &hart_reset_}) line->cancel();
+    if (!level) return hold_hart(sc_core::SC_ZERO_TIME);
     semaphores_.reset();
     notifications_.reset();
     control_.reset();
     control_.set(reg::number, cfg_.number);
     watched_ = 0;
-    update_timer();
-    update_irq();
-    hold_hart();
+    update_timer(sc_core::SC_ZERO_TIME);
+    update_irq(sc_core::SC_ZERO_TIME);
+    hold_hart(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace trn

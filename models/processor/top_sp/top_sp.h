@@ -73,9 +73,9 @@ private:
     std::uint64_t mtime(sc_core::sc_time time) const override;
 
     void deliver() override;
-    void hold_hart();
-    void update_timer();
-    void update_irq();
+    void hold_hart(const sc_core::sc_time& delay);
+    void update_timer(const sc_core::sc_time& delay);
+    void update_irq(const sc_core::sc_time& delay);
     std::uint32_t causes() const;
 
     const config cfg_;

@@ -33,7 +33,8 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
         sides_[static_cast<unsigned>(die)].toward = static_cast<unsigned>(die);
     }
 
-    regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });
+    regs_.view(reg::status,
+               [this](unsigned, unsigned, const sc_time& delay) { return status(delay); });
     const auto bytes = [this](unsigned die, unsigned shift) {
         return [this, die, shift](unsigned, unsigned) {
             return direction_[die].bytes() >> shift & 0xffff'ffff;
@@ -43,9 +44,9 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
     regs_.view(reg::to_die_0_bytes_hi, bytes(0, 32));
     regs_.view(reg::to_die_1_bytes_lo, bytes(1, 0));
     regs_.view(reg::to_die_1_bytes_hi, bytes(1, 32));
-    regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
+    regs_.on_write(reg::control, [this](register_access& a) { command(a.written, a.delay); });
     for (const reg r : {reg::irq_status, reg::irq_enable})
-        regs_.on_write(r, [this](register_access&) { update_irq(); });
+        regs_.on_write(r, [this](register_access& a) { update_irq(a.delay); });
 
     SC_HAS_PROCESS(die_to_die);
     SC_METHOD(revoke_pointers);
@@ -74,7 +75,7 @@ void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, co
 
 void die_to_die::b_transport(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const unsigned target = 1 - static_cast<unsigned>(source);
-    if (!up()) {
+    if (!up(delay)) {
         misuse::report(misuse::link_before_training, *this, "to die " + std::to_string(target));
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -110,22 +111,22 @@ void die_to_die::invalidate_direct_mem_ptr(int target, sc_dt::uint64 first, sc_d
     (target == 0 ? from_die_1 : from_die_0)->invalidate_direct_mem_ptr(first, last);
 }
 
-bool die_to_die::up() const {
+bool die_to_die::up(const sc_time& delay) const {
     if (!cfg_.needs_training && !taken_down_) return true;
-    return training_asked_ && sc_core::sc_time_stamp() >= trained_at_;
+    return training_asked_ && sc_core::sc_time_stamp() + delay >= trained_at_;
 }
 
-std::uint64_t die_to_die::status() const {
-    if (up()) return regs::status::up.mask();
+std::uint64_t die_to_die::status(const sc_time& delay) const {
+    if (up(delay)) return regs::status::up.mask();
     return training_asked_ ? regs::status::training.mask() : 0;
 }
 
-void die_to_die::command(std::uint64_t written) {
+void die_to_die::command(std::uint64_t written, const sc_time& delay) {
     regs_.set(reg::control, 0);
-    if (regs::control::train.get(written) != 0 && !up() && !training_asked_) {
+    if (regs::control::train.get(written) != 0 && !up(delay) && !training_asked_) {
         training_asked_ = true;
-        trained_at_ = sc_core::sc_time_stamp() + cfg_.training_time;
-        trained_.notify(cfg_.training_time);
+        trained_at_ = sc_core::sc_time_stamp() + delay + cfg_.training_time;
+        trained_.notify(delay + cfg_.training_time);
     }
     if (regs::control::clear_counters.get(written) != 0) clear_counters();
 }
@@ -142,16 +143,17 @@ void die_to_die::forget() {
     corrupt_ = 0;
     clear_counters();
     regs_.reset();
-    update_irq();
+    irq.cancel();
+    update_irq(sc_core::SC_ZERO_TIME);
 }
 
-void die_to_die::update_irq() {
-    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
+void die_to_die::update_irq(const sc_time& delay) {
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0, delay);
 }
 
 void die_to_die::take_down() {
     if (up()) regs_.set(regs::irq_status::down, 1);
-    update_irq();
+    update_irq(sc_core::SC_ZERO_TIME);
     taken_down_ = true;
     training_asked_ = false;
     trained_.cancel();

@@ -44,7 +44,8 @@ public:
 
     die_to_die(sc_core::sc_module_name name, const config& cfg);
 
-    bool up() const;
+    /// Whether an access at the present plus `delay` passes.
+    bool up(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const;
     const config& settings() const { return cfg_; }
     /// Takes the link down until it is trained again.
     void take_down();
@@ -70,9 +71,9 @@ private:
     bool get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void invalidate_direct_mem_ptr(int target, sc_dt::uint64 first, sc_dt::uint64 last);
     auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
-    std::uint64_t status() const;
-    void command(std::uint64_t written);
-    void update_irq();
+    std::uint64_t status(const sc_core::sc_time& delay) const;
+    void command(std::uint64_t written, const sc_core::sc_time& delay);
+    void update_irq(const sc_core::sc_time& delay);
     void clear_counters();
     void forget();
     void revoke_pointers();

@@ -289,6 +289,7 @@ void neuron_link::forget() {
     regs_.reset();
     transit_.before_power = transit_.bytes;
     set_default_windows();
+    irq.cancel();
     update_irq();
 }
 
@@ -311,8 +312,8 @@ void neuron_link::make_registers() {
     });
     regs_.on_write(reg::own_serial_hi, [this](register_access&) { send_notices(); });
     regs_.on_write(reg::own_state, [this](register_access&) { send_notices(); });
-    regs_.on_write(reg::irq_status, [this](register_access&) { update_irq(); });
-    regs_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
+    regs_.on_write(reg::irq_status, [this](register_access& a) { update_irq(a.delay); });
+    regs_.on_write(reg::irq_enable, [this](register_access& a) { update_irq(a.delay); });
     const auto transit = [this] { return transit_.bytes - transit_.before_power; };
     regs_.view(reg::transit_lo, [transit](unsigned, unsigned) { return transit() & 0xffff'ffff; });
     regs_.view(reg::transit_hi, [transit](unsigned, unsigned) { return transit() >> 32; });
@@ -379,8 +380,8 @@ void neuron_link::raise(std::uint64_t causes) {
     update_irq();
 }
 
-void neuron_link::update_irq() {
-    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
+void neuron_link::update_irq(const sc_core::sc_time& delay) {
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0, delay);
 }
 
 void neuron_link::send_notices() {

@@ -147,7 +147,7 @@ private:
     std::uint64_t status_of(unsigned index) const;
     std::uint64_t errors_of(unsigned index) const;
     void raise(std::uint64_t causes);
-    void update_irq();
+    void update_irq(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
     const config cfg_;
     register_bank regs_;

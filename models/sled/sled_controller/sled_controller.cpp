@@ -17,7 +17,8 @@ sled_controller::sled_controller(sc_core::sc_module_name name, const config& cfg
 }
 
 void sled_controller::start_of_simulation() {
-    for (int i = 0; i < power.size(); ++i) power[i]->on_conversion([this] { evaluate(); });
+    for (int i = 0; i < power.size(); ++i)
+        power[i]->on_conversion([this](const sc_core::sc_time& delay) { evaluate(delay); });
 }
 
 std::uint64_t sled_controller::chip_milliwatts(unsigned chip) const {
@@ -51,21 +52,21 @@ double sled_controller::outlet() const {
 
 /// If the sled exceeds its budget or outlet limit, throttles the chips that draw more than an equal
 /// share. Releases them when power is well below the budget.
-void sled_controller::evaluate() {
+void sled_controller::evaluate(const sc_core::sc_time& delay) {
     if (!powered_) return;
     const std::uint64_t now = milliwatts();
     const bool hot = outlet() > cfg_.outlet_limit;
     if (now > budget() || hot) {
         const std::uint64_t part = hot ? 0 : budget() / cfg_.chips;
         for (unsigned i = 0; i < cfg_.chips; ++i) {
-            if (throttle[i].level() || chip_milliwatts(i) <= part) continue;
+            if (throttle[i].next_level() || chip_milliwatts(i) <= part) continue;
             ++counters_.throttle_events;
             log::info(this->name(), "chip {} throttled: it draws {} W, the sled {} of {} W", i,
                       chip_milliwatts(i) / 1000, now / 1000, budget() / 1000);
-            throttle[i].set(true);
+            throttle[i].set(true, delay);
         }
     } else if (now * 1000 < budget() * cfg_.release_permille) {
-        for (auto& line : throttle) line.set(false);
+        for (auto& line : throttle) line.set(false, delay);
     }
 }
 
@@ -74,7 +75,10 @@ void sled_controller::switch_power(bool on) {
     powered_ = on;
     counters_.power_losses += !on;
     log::info(this->name(), "the sled {} power", on ? "has" : "lost");
-    for (auto& line : throttle) line.set(false);
+    for (auto& line : throttle) {
+        line.cancel();
+        line.set(false);
+    }
     for (auto& line : power_off) line.set(!on);
 }
 
@@ -93,7 +97,7 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
                                      "remaining part of the budget; 1000: repaired")},
              [this](const fault_values& given) {
                  supply_permille_ = given.number("permille");
-                 evaluate();
+                 evaluate(sc_core::SC_ZERO_TIME);
              }},
             {"cooling_loss",
              "fans or pump fail",
@@ -101,7 +105,7 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
                                      "remaining part of full speed; 1000: repaired")},
              [this](const fault_values& given) {
                  cooling_permille_ = given.number("permille");
-                 evaluate();
+                 evaluate(sc_core::SC_ZERO_TIME);
              }}};
 }
 

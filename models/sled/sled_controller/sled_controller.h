@@ -61,7 +61,7 @@ public:
 
 private:
     void start_of_simulation() override;
-    void evaluate();
+    void evaluate(const sc_core::sc_time& delay);
     std::uint64_t chip_milliwatts(unsigned chip) const;
     std::uint64_t budget() const { return cfg_.budget() / 1000 * supply_permille_; }
     void switch_power(bool on);

@@ -87,7 +87,7 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
     });
     regs_.on_write(reg::command, [this](register_access& a) { command(a.written, a.delay); });
     for (const reg r : {reg::control, reg::events})
-        regs_.on_write(r, [this](register_access&) { update_irq(); });
+        regs_.on_write(r, [this](register_access& a) { update_irq(a.delay); });
 
     SC_HAS_PROCESS(flash);
     SC_METHOD(finish);
@@ -104,7 +104,8 @@ void flash::clear() {
     if (running_.operation != opcode::none) end_command();
     finished_.cancel();
     regs_.reset();
-    update_irq();
+    irq.cancel();
+    update_irq(sc_core::SC_ZERO_TIME);
 }
 
 // --- Window -----------------------------------------------------------------------------
@@ -155,7 +156,7 @@ void flash::command(std::uint64_t written, const sc_time& delay) {
     if (!acceptable(wanted)) {
         log::guest_warn(this->name(), "command {:#x} at {:#x} refused", number,
                         regs_.get(reg::address));
-        raise(events::failed.mask());
+        raise(events::failed.mask(), delay);
         return;
     }
     running_ = {wanted, regs_[reg::address], regs_[reg::length], {}};
@@ -172,7 +173,7 @@ void flash::finish() {
     else
         program();
     end_command();
-    raise(events::done.mask());
+    raise(events::done.mask(), sc_core::SC_ZERO_TIME);
 }
 
 void flash::end_command() {
@@ -186,14 +187,15 @@ void flash::program() {
     for (std::uint64_t i = 0; i < running_.length; ++i) target[i] &= running_.bytes[i];
 }
 
-void flash::raise(std::uint64_t events) {
+void flash::raise(std::uint64_t events, const sc_time& delay) {
     regs_[reg::events] = regs_[reg::events] | events;
-    update_irq();
+    update_irq(delay);
 }
 
-void flash::update_irq() {
+void flash::update_irq(const sc_time& delay) {
     const auto both = events::done.mask() | events::failed.mask();
-    irq.set(control::irq_enable.get(regs_[reg::control]) != 0 && (regs_[reg::events] & both) != 0);
+    irq.set(control::irq_enable.get(regs_[reg::control]) != 0 && (regs_[reg::events] & both) != 0,
+            delay);
 }
 
 }  // namespace trn

@@ -71,8 +71,8 @@ private:
     bool acceptable(opcode wanted) const;
     void program();
     void end_command();
-    void raise(std::uint64_t events);
-    void update_irq();
+    void raise(std::uint64_t events, const sc_core::sc_time& delay);
+    void update_irq(const sc_core::sc_time& delay);
 
     const config cfg_;
     register_bank regs_;

@@ -52,26 +52,25 @@ misc_ram::misc_ram(sc_core::sc_module_name name, const config& cfg)
 
 void misc_ram::define_registers() {
     regs_.on_write(reg::trigger, [this](register_access& a) {
-        // The line has no delay, so the event is recorded now, not at the end of the access.
         const trace::on_behalf_of it(a.value != 0 ? trace::current_or_new_operation()
                                                   : trace::current_operation());
-        if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}});
+        if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}}, a.delay);
         note_trigger(a.value);
-        doorbell.set(a.value != 0);
+        doorbell.set(a.value != 0, a.delay);
     });
     for (const reg r : {reg::request_0, reg::request_1})
         regs_.on_write(r, [this](register_access&) { note_request(); });
     for (const reg r : {reg::power, reg::health_sequence}) {
-        regs_.on_read(r, [this](register_access&) {
-            if (!from_firmware_) watched.set(true);
+        regs_.on_read(r, [this](register_access& a) {
+            if (!from_firmware_) watched.set(true, a.delay);
         });
-        regs_.on_write(r, [this](register_access&) {
-            if (from_firmware_) watched.set(false);
+        regs_.on_write(r, [this](register_access& a) {
+            if (from_firmware_) watched.set(false, a.delay);
         });
     }
-    regs_.on_write(reg::routing_id, [this](register_access&) {
-        booting.set(!ready());
-        if (from_firmware_) stale.set(false);
+    regs_.on_write(reg::routing_id, [this](register_access& a) {
+        booting.set(!ready(), a.delay);
+        if (from_firmware_) stale.set(false, a.delay);
     });
 }
 
@@ -83,7 +82,7 @@ void misc_ram::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     misuse::report(
         misuse::firmware_word_overwritten, *this,
         fmt::format("{} bytes at +{:#x}", payload.get_data_length(), payload.get_address()));
-    stale.set(true);
+    stale.set(true, delay);
 }
 
 /// A request is open from the doorbell after its write until firmware clears the doorbell. A
@@ -111,10 +110,10 @@ void misc_ram::forget() {
     all.set_data_length(zeroes.size());
     regs_.debug_access(all);
     regs_.reset();
-    doorbell.set(false);
-    watched.set(false);
-    stale.set(false);
-    booting.set(true);
+    for (irq_out* line : {&doorbell, &watched, &stale, &booting}) {
+        line->cancel();
+        line->set(line == &booting);
+    }
     request_written_ = request_open_ = false;
 }
 

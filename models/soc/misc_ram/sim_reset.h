@@ -33,8 +33,8 @@ public:
     sim_reset(sc_core::sc_module_name name, const config& cfg);
 
 private:
-    void ask(std::uint32_t map);
-    void finish();
+    void ask(std::uint32_t map, const sc_core::sc_time& delay);
+    void finish(const sc_core::sc_time& delay);
     void forget();
 
     register_bank host_, firmware_;

@@ -55,11 +55,11 @@ void reset_controller::define_registers() {
         for (unsigned loop = 0; loop < std::size(enabled_at_); ++loop)
             if ((a.value & ~a.old) >> loop & 1) enabled_at_[loop] = sc_time_stamp() + a.delay;
     });
-    regs_.view(reg::pll_status, [this](unsigned, unsigned) { return locked(sc_time_stamp()); });
-    regs_.on_read(reg::pll_status,
-                  [this](register_access& a) { a.value = locked(sc_time_stamp() + a.delay); });
+    regs_.view(reg::pll_status, [this](unsigned, unsigned, const sc_time& delay) {
+        return locked(sc_time_stamp() + delay);
+    });
     for (const reg r : {reg::dma_reset, reg::tpb_reset, reg::top_sp_reset})
-        regs_.on_write(r, [this](register_access&) { drive_domains(); });
+        regs_.on_write(r, [this](register_access& a) { drive_domains(a.delay); });
 }
 
 bool reset_controller::ready() const {
@@ -86,15 +86,18 @@ std::uint64_t reset_controller::locked(const sc_time& now) const {
     return bits;
 }
 
-void reset_controller::drive_domains() {
+void reset_controller::drive_domains(const sc_time& delay) {
     if (trace::on())
         trace::event(
             name(), "resets",
             {trace::hex("dma", regs_[reg::dma_reset]), trace::hex("tpb", regs_[reg::tpb_reset]),
-             trace::hex("top_sp", regs_[reg::top_sp_reset])});
-    const auto drive = [this](auto& lines, reg r) {
-        for (unsigned line = 0; line < lines.size(); ++line)
-            lines[line].set((regs_[r] >> line & 1) != 0);
+             trace::hex("top_sp", regs_[reg::top_sp_reset])},
+            delay);
+    const auto drive = [&](auto& lines, reg r) {
+        for (unsigned line = 0; line < lines.size(); ++line) {
+            if (delay == sc_core::SC_ZERO_TIME) lines[line].cancel();  // the chip is reset
+            lines[line].set((regs_[r] >> line & 1) != 0, delay);
+        }
     };
     drive(dma_reset, reg::dma_reset);
     drive(tpb_reset, reg::tpb_reset);
@@ -136,7 +139,7 @@ void reset_controller::start_reset() {
     log::info(this->name(), "chip reset, reasons {:#x}", causes_);
     causes_ = 0;
     resetting_ = true;
-    drive_domains();
+    drive_domains(sc_core::SC_ZERO_TIME);
     chip_reset.set(true);
     changed_.notify(cfg_.chip_reset_time);
 }
@@ -148,7 +151,7 @@ void reset_controller::power(bool on) {
         causes_ = 0;
         resetting_ = false;
         regs_.reset();
-        drive_domains();
+        drive_domains(sc_core::SC_ZERO_TIME);
         chip_reset.set(true);
         power_lost.set(true);
         return;

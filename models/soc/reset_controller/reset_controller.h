@@ -83,14 +83,14 @@ private:
     /// Bit numbers of RESET_REASON.
     enum class cause : unsigned { power_on, watchdog, software, thermal, host };
 
-    void start_of_simulation() override { drive_domains(); }
+    void start_of_simulation() override { drive_domains(sc_core::SC_ZERO_TIME); }
     void run();
 
     void define_registers();
     void request(cause why, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
     void start_reset();
     void power(bool on);
-    void drive_domains();
+    void drive_domains(const sc_core::sc_time& delay);
     std::uint64_t locked(const sc_core::sc_time& now) const;
 
     const config cfg_;

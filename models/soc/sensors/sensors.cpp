@@ -26,18 +26,21 @@ sensors::sensors(sc_core::sc_module_name name, const config& cfg)
         return static_cast<std::uint64_t>(std::lround(cfg_.trip * 1000));
     });
     for (const reg r : {reg::irq_status, reg::irq_enable, reg::alarm_temperature})
-        regs_.on_write(r, [this](register_access&) { update_lines(); });
+        regs_.on_write(r, [this](register_access& a) { update_lines(a.delay); });
 }
 
 void sensors::clear() {
     regs_.reset();
     if (throttle.level()) regs_.set(irq_status::throttled, 1);
     is_shown_ = false;
-    update_lines();
+    irq.cancel();
+    trip.cancel();
+    update_lines(sc_core::SC_ZERO_TIME);
 }
 
-/// Updates the registers to the last conversion before `now`.
-void sensors::sample(const sc_time& now) {
+/// Updates the registers to the last conversion before an access at the present plus `delay`.
+void sensors::sample(const sc_time& delay) {
+    const sc_time now = sc_core::sc_time_stamp() + delay;
     const auto number = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period));
     if (number == sampled_ && is_shown_) return;
     const double periods = static_cast<double>(number - sampled_);  // 0: shows it again
@@ -48,8 +51,8 @@ void sensors::sample(const sc_time& now) {
     for (unsigned die = 0; die < cfg_.dies; ++die)
         regs_.set(reg::power, convert_power(die, seconds, number), die);
     for (unsigned diode = 0; diode < diodes; ++diode) convert_temperature(diode, seconds);
-    update_lines();
-    for (const auto& notify : converted_) notify();
+    update_lines(delay);
+    for (const auto& notify : converted_) notify(delay);
 }
 
 void sensors::throttled_by_sled(bool level) {
@@ -57,7 +60,7 @@ void sensors::throttled_by_sled(bool level) {
     throttled.set(level);
     const bool notify = regs_.get(sensors_regs::notify::throttle) != 0;
     for (int n = 0; n < compute.size(); ++n) compute[n]->set_throttled(level, notify);
-    update_lines();
+    update_lines(sc_core::SC_ZERO_TIME);
 }
 
 std::uint64_t sensors::milliwatts() const {
@@ -134,14 +137,14 @@ void sensors::convert_temperature(unsigned diode, double seconds) {
     regs_.set(reg::temperature, static_cast<std::uint32_t>(std::lround(celsius * 1000)), diode);
 }
 
-void sensors::update_lines() {
+void sensors::update_lines(const sc_time& delay) {
     std::int32_t hottest = INT32_MIN;
     for (unsigned diode = 0; is_shown_ && diode < diodes; ++diode)
         hottest = std::max(hottest, static_cast<std::int32_t>(regs_.get(reg::temperature, diode)));
     if (hottest >= static_cast<std::int32_t>(regs_.get(reg::alarm_temperature)))
         regs_.set(irq_status::alarm, 1);
-    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
-    trip.set(hottest >= static_cast<std::int32_t>(regs_.get(reg::trip_temperature)));
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0, delay);
+    trip.set(hottest >= static_cast<std::int32_t>(regs_.get(reg::trip_temperature)), delay);
 }
 
 std::vector<accepts_faults::fault> sensors::faults() {
@@ -153,7 +156,7 @@ std::vector<accepts_faults::fault> sensors::faults() {
                  injected_[given.number("diode")] =
                      static_cast<double>(given.number<std::int64_t>("kelvin"));
                  is_shown_ = false;  // takes effect now, not at the next conversion
-                 sample(sc_core::sc_time_stamp());
+                 sample(sc_core::SC_ZERO_TIME);
              }}};
 }
 

@@ -67,9 +67,7 @@ public:
     const config& settings() const { return cfg_; }
     std::uint64_t milliwatts() const override;
     std::int32_t hottest_millidegrees() const override;
-    void on_conversion(std::function<void()> done) override {
-        converted_.push_back(std::move(done));
-    }
+    void on_conversion(conversion_callback done) override { converted_.push_back(std::move(done)); }
     std::vector<fault> faults() override;
     /// Counters up to the last conversion.
     void publish(statistics& out) const override {
@@ -78,7 +76,7 @@ public:
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        sample(sc_core::sc_time_stamp() + delay);
+        sample(delay);
         regs_.access(payload, delay);
     }
     unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
@@ -87,7 +85,7 @@ private:
 
     void clear();
     void throttled_by_sled(bool level);
-    void sample(const sc_core::sc_time& now);
+    void sample(const sc_core::sc_time& delay);
     /// Work since power-on.
     struct work {
         std::uint64_t memory = 0, flops = 0, sram = 0;  ///< bytes, operations, bytes
@@ -97,7 +95,7 @@ private:
     std::uint64_t convert_power(unsigned die, double seconds, std::uint64_t number);
     void convert_temperature(unsigned diode, double seconds);
     double ripple(unsigned die, std::uint64_t number) const;
-    void update_lines();
+    void update_lines(const sc_core::sc_time& delay);
 
     const config cfg_;
     const std::uint64_t seed_;
@@ -108,8 +106,8 @@ private:
     std::array<double, max_dies> dynamic_power_{};  // mW, of the last conversion
     double dynamic_microjoules_ = 0;                // energy of all work since power-on
     std::array<double, diodes> kelvin_over_ambient_{};
-    std::vector<std::function<void()>> converted_;  // callbacks after each conversion
-    std::array<double, diodes> injected_{};         // faults: added kelvin
+    std::vector<conversion_callback> converted_;  // callbacks after each conversion
+    std::array<double, diodes> injected_{};       // faults: added kelvin
 };
 
 }  // namespace trn

@@ -28,16 +28,17 @@ uart::uart(sc_core::sc_module_name name, const config& cfg, bool byte_access)
 void uart::define_registers() {
     define_divisor_and_data();
     regs_.view(reg::iir_fcr, [this](unsigned, unsigned) { return identification(); });
-    regs_.on_read(reg::iir_fcr, [this](register_access&) {
+    regs_.on_read(reg::iir_fcr, [this](register_access& a) {
         if (pending() == cause::transmit) transmit_pending_ = false;
-        update_irq();
+        update_irq(a.delay);
     });
-    regs_.on_write(reg::iir_fcr, [this](register_access& a) { control_fifos(a.written); });
-    regs_.view(reg::lsr, [this](unsigned, unsigned) { return line_status(sc_time_stamp()); });
+    regs_.on_write(reg::iir_fcr, [this](register_access& a) { control_fifos(a.written, a.delay); });
+    regs_.view(reg::lsr, [this](unsigned, unsigned, const sc_time& delay) {
+        return line_status(sc_time_stamp() + delay);
+    });
     regs_.on_read(reg::lsr, [this](register_access& a) {
-        a.value = line_status(sc_time_stamp() + a.delay);
         overrun_ = false;
-        update_irq();
+        update_irq(a.delay);
     });
 }
 
@@ -46,14 +47,14 @@ void uart::define_divisor_and_data() {
         if (divisor_latch()) return divisor_ & 0xff;
         return received_.empty() ? 0 : received_.front();
     });
-    regs_.on_read(reg::data, [this](register_access&) {
-        if (!divisor_latch()) receive();
+    regs_.on_read(reg::data, [this](register_access& a) {
+        if (!divisor_latch()) receive(a.delay);
     });
     regs_.on_write(reg::data, [this](register_access& a) {
         if (divisor_latch())
             divisor_ = (divisor_ & 0xff00) | (a.written & 0xff);
         else
-            transmit(static_cast<std::uint8_t>(a.written), sc_time_stamp() + a.delay);
+            transmit(static_cast<std::uint8_t>(a.written), a.delay);
     });
     regs_.view(reg::ier, [this](unsigned, unsigned) -> std::uint64_t {
         return divisor_latch() ? divisor_ >> 8 : enables_;
@@ -62,7 +63,7 @@ void uart::define_divisor_and_data() {
         if (divisor_latch())
             divisor_ = (divisor_ & 0xff) | (a.written & 0xff) << 8;
         else
-            enable_interrupts(a.written & 0xf, sc_time_stamp() + a.delay);
+            enable_interrupts(a.written & 0xf, a.delay);
     });
 }
 
@@ -77,7 +78,8 @@ void uart::clear() {
     trigger_code_ = 0;
     transmitted_.cancel();
     rested_.cancel();
-    update_irq();
+    irq.cancel();
+    update_irq(SC_ZERO_TIME);
 }
 
 // --- Transmitter
@@ -97,10 +99,11 @@ bool uart::transmitter_empty(const sc_time& now) const {
     return line_free_ <= now + character_time();
 }
 
-void uart::transmit(std::uint8_t character, const sc_time& now) {
+void uart::transmit(std::uint8_t character, const sc_time& delay) {
+    const sc_time now = sc_time_stamp() + delay;
     transmit_pending_ = false;
     if (loopback()) {
-        arrive(character);
+        arrive(character, delay);
     } else {
         const char c = static_cast<char>(character);
         for (const auto& sink : sinks_) sink(std::string_view(&c, 1));
@@ -113,20 +116,20 @@ void uart::transmit(std::uint8_t character, const sc_time& now) {
     transmitted_.cancel();
     if ((enables_ & ier::tx_empty.mask()) != 0)
         transmitted_.notify(std::max(line_free_ - duration, sc_time_stamp()) - sc_time_stamp());
-    update_irq();
+    update_irq(delay);
 }
 
-void uart::enable_interrupts(std::uint64_t enables, const sc_time& now) {
+void uart::enable_interrupts(std::uint64_t enables, const sc_time& delay) {
     const bool was_on = (enables_ & ier::tx_empty.mask()) != 0;
     const bool is_on = (enables & ier::tx_empty.mask()) != 0;
     enables_ = enables;
     // A 16550 interrupts immediately when the interrupt is enabled while the transmitter is empty.
     if (is_on && !was_on) {
-        transmit_pending_ = transmitter_empty(now);
+        transmit_pending_ = transmitter_empty(sc_time_stamp() + delay);
         if (!transmit_pending_)
             transmitted_.notify(line_free_ - character_time() - sc_time_stamp());
     }
-    update_irq();
+    update_irq(delay);
 }
 
 // --- Receiver
@@ -136,42 +139,42 @@ std::size_t uart::type(std::string_view characters) {
         std::min<std::size_t>(characters.size(), cfg_.type_ahead - typed_.size());
     typed_.insert(typed_.end(), characters.begin(),
                   characters.begin() + static_cast<std::ptrdiff_t>(taken));
-    fill_fifo();
+    fill_fifo(SC_ZERO_TIME);
     return taken;
 }
 
 /// Moves typed characters to the FIFO while it has room.
-void uart::fill_fifo() {
+void uart::fill_fifo(const sc_time& delay) {
     while (!typed_.empty() && received_.size() < depth()) {
-        arrive(typed_.front());
+        arrive(typed_.front(), delay);
         typed_.pop_front();
     }
 }
 
-void uart::arrive(std::uint8_t character) {
+void uart::arrive(std::uint8_t character, const sc_time& delay) {
     if (received_.size() >= depth())
         overrun_ = true;
     else
         received_.push_back(character);
     timed_out_ = false;
     rested_.cancel();
-    if (fifos_on_) rested_.notify(character_time() * 4);
-    update_irq();
+    if (fifos_on_) rested_.notify(delay + character_time() * 4);
+    update_irq(delay);
 }
 
-std::uint8_t uart::receive() {
+std::uint8_t uart::receive(const sc_time& delay) {
     if (received_.empty()) return 0;
     const std::uint8_t character = received_.front();
     received_.pop_front();
     timed_out_ = false;
     rested_.cancel();
-    fill_fifo();
-    if (fifos_on_ && !received_.empty()) rested_.notify(character_time() * 4);
-    update_irq();
+    fill_fifo(delay);
+    if (fifos_on_ && !received_.empty()) rested_.notify(delay + character_time() * 4);
+    update_irq(delay);
     return character;
 }
 
-void uart::control_fifos(std::uint64_t written) {
+void uart::control_fifos(std::uint64_t written, const sc_time& delay) {
     const bool on = iir_fcr::fifo_enable.get(written) != 0;
     const bool switched = on != fifos_on_;
     fifos_on_ = on;
@@ -182,8 +185,8 @@ void uart::control_fifos(std::uint64_t written) {
         rested_.cancel();
     }
     if (switched || iir_fcr::tx_clear.get(written) != 0) line_free_ = SC_ZERO_TIME;
-    fill_fifo();
-    update_irq();
+    fill_fifo(delay);
+    update_irq(delay);
 }
 
 std::size_t uart::trigger_level() const {
@@ -220,15 +223,15 @@ std::uint64_t uart::identification() const {
     return static_cast<std::uint64_t>(pending()) | (fifos_on_ ? iir_fcr::rx_trigger.mask() : 0);
 }
 
-void uart::update_irq() {
-    irq.set(pending() != cause::none);
+void uart::update_irq(const sc_time& delay) {
+    irq.set(pending() != cause::none, delay);
 }
 
 /// The transmitter has become empty, or the receive timeout of the FIFO has expired.
 void uart::wake() {
     if (transmitted_.triggered()) transmit_pending_ = transmitter_empty(sc_time_stamp());
     if (rested_.triggered()) timed_out_ = !received_.empty();
-    update_irq();
+    update_irq(SC_ZERO_TIME);
 }
 
 }  // namespace trn

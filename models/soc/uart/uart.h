@@ -51,12 +51,13 @@ private:
     void wake();
 
     void clear();
-    void transmit(std::uint8_t character, const sc_core::sc_time& now);
-    std::uint8_t receive();
-    void arrive(std::uint8_t character);
-    void fill_fifo();
-    void control_fifos(std::uint64_t written);
-    void enable_interrupts(std::uint64_t enables, const sc_core::sc_time& now);
+    // `delay`: annotated delay of the access; zero for what comes from outside.
+    void transmit(std::uint8_t character, const sc_core::sc_time& delay);
+    std::uint8_t receive(const sc_core::sc_time& delay);
+    void arrive(std::uint8_t character, const sc_core::sc_time& delay);
+    void fill_fifo(const sc_core::sc_time& delay);
+    void control_fifos(std::uint64_t written, const sc_core::sc_time& delay);
+    void enable_interrupts(std::uint64_t enables, const sc_core::sc_time& delay);
 
     bool divisor_latch() const;
     bool loopback() const;
@@ -67,7 +68,7 @@ private:
     std::uint64_t line_status(const sc_core::sc_time& now) const;
     std::uint64_t identification() const;
     cause pending() const;
-    void update_irq();
+    void update_irq(const sc_core::sc_time& delay);
 
     const config cfg_;
     const bool byte_access_;

@@ -30,17 +30,16 @@ void watchdog::define_registers() {
             schedule();
         });
     regs_.on_write(reg::service, [this](register_access& a) {
-        const sc_time now = sc_time_stamp() + a.delay;
-        if (a.written == watchdog_regs::service::key_value) service(now);
+        if (a.written == watchdog_regs::service::key_value) service(a.delay);
         if (a.written == watchdog_regs::service::key_sleep) {
             announced_ = true;
-            pause(now);
+            pause(sc_time_stamp() + a.delay);
         }
     });
-    regs_.view(reg::remaining, [this](unsigned, unsigned) { return remaining(sc_time_stamp()); });
-    regs_.on_read(reg::remaining,
-                  [this](register_access& a) { a.value = remaining(sc_time_stamp() + a.delay); });
-    regs_.on_write(reg::status, [this](register_access&) { update_bark(); });
+    regs_.view(reg::remaining, [this](unsigned, unsigned, const sc_time& delay) {
+        return remaining(sc_time_stamp() + delay);
+    });
+    regs_.on_write(reg::status, [this](register_access& a) { update_bark(a.delay); });
 }
 
 void watchdog::clear() {
@@ -48,7 +47,9 @@ void watchdog::clear() {
     announced_ = armed_ = barked_ = false;
     paused_at_.reset();
     expired_.cancel();
-    update_bark();
+    bark.cancel();
+    bite.cancel();
+    update_bark(sc_core::SC_ZERO_TIME);
     bite.set(false);
 }
 
@@ -62,18 +63,19 @@ void watchdog::control(register_access& a) {
     if (enable.get(a.value) != 0 && enable.get(a.old) == 0) {
         served_ = sc_time_stamp() + a.delay;
         barked_ = false;
-        bite.set(false);
+        bite.set(false, a.delay);
     }
     schedule();
 }
 
-void watchdog::service(const sc_time& now) {
+void watchdog::service(const sc_time& delay) {
+    const sc_time now = sc_time_stamp() + delay;
     announced_ = barked_ = false;
     pause(now);
     served_ = now;  // the pending event checks it when it fires
     regs_.set(status::barked, 0);
-    update_bark();
-    bite.set(false);
+    update_bark(delay);
+    bite.set(false, delay);
     if (!armed_) schedule();
 }
 
@@ -120,7 +122,7 @@ std::uint64_t watchdog::remaining(const sc_time& read_at) const {
 /// Schedules the bark or the bite, whichever is next; after a bite nothing until a new period.
 void watchdog::schedule() {
     expired_.cancel();
-    armed_ = enabled() && !paused_at_ && !bite.level();
+    armed_ = enabled() && !paused_at_ && !bite.next_level();
     if (!armed_) return;
     const sc_time now = sc_time_stamp();
     const sc_time next = !barked_ && bark_at() < bite_at() ? bark_at() : bite_at();
@@ -139,13 +141,13 @@ void watchdog::expire() {
     if (!barked_ && now >= bark_at()) {
         barked_ = true;
         regs_.set(status::barked, 1);
-        update_bark();
+        update_bark(sc_core::SC_ZERO_TIME);
     }
     schedule();
 }
 
-void watchdog::update_bark() {
-    bark.set(status::barked.get(regs_[reg::status]) != 0);
+void watchdog::update_bark(const sc_time& delay) {
+    bark.set(status::barked.get(regs_[reg::status]) != 0, delay);
 }
 
 }  // namespace trn

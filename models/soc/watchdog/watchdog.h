@@ -43,10 +43,10 @@ private:
 
     void clear();
     void control(register_access& a);
-    void service(const sc_core::sc_time& now);
+    void service(const sc_core::sc_time& delay);
     void pause(const sc_core::sc_time& now);
     void schedule();
-    void update_bark();
+    void update_bark(const sc_core::sc_time& delay);
     sc_core::sc_time after(std::uint64_t microseconds) const;
     sc_core::sc_time bark_at() const;
     sc_core::sc_time bite_at() const;

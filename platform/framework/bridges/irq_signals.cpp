@@ -12,25 +12,6 @@ signal_to_irq::signal_to_irq(const sc_core::sc_module_name& name, const sc_time&
     SC_HAS_PROCESS(signal_to_irq);
     SC_METHOD(sample);  // once at the start too: the signal may be high
     sensitive << in;
-    SC_METHOD(pass);
-    sensitive << due_;
-    dont_initialize();
-}
-
-void signal_to_irq::sample() {
-    const bool level = in.read();
-    if (latency_ == sc_core::SC_ZERO_TIME) return out.set(level);
-    edges_.push_back({sc_core::sc_time_stamp() + latency_, level});
-    if (edges_.size() == 1) due_.notify(latency_);
-}
-
-void signal_to_irq::pass() {
-    const sc_time& now = sc_core::sc_time_stamp();
-    while (!edges_.empty() && edges_.front().time <= now) {
-        out.set(edges_.front().level);
-        edges_.pop_front();
-    }
-    if (!edges_.empty()) due_.notify(edges_.front().time - now);
 }
 
 irq_to_signal::irq_to_signal(const sc_core::sc_module_name& name, const sc_time& min_width)

@@ -19,16 +19,9 @@ public:
                            const sc_core::sc_time& latency = sc_core::SC_ZERO_TIME);
 
 private:
-    struct edge {
-        sc_core::sc_time time;
-        bool level;
-    };
-    void sample();
-    void pass();
+    void sample() { out.set(in.read(), latency_); }
 
     const sc_core::sc_time latency_;
-    std::deque<edge> edges_;  // ascending
-    sc_core::sc_event due_{"due"};
 };
 
 /// Drives a signal of a foreign model by an interrupt line of this project. A line may rise and

@@ -301,8 +301,8 @@ tlm::tlm_response_status register_bank::read(unsigned instance, const register_i
     ++count(rows_[entry.row]).reads;
     const unsigned index = entry.slot - row.slot;
     const hooks* const own = find_hooks(entry.row);
-    const std::uint64_t old =
-        own != nullptr && own->view ? own->view(instance, index) : load(instance, entry.slot, row);
+    const std::uint64_t old = own != nullptr && own->view ? own->view(instance, index, delay)
+                                                          : load(instance, entry.slot, row);
     std::uint64_t value = old & row.bits.readable;
     if (own != nullptr && own->on_read) {
         register_access a{instance, index, old, 0, value, delay};
@@ -404,7 +404,7 @@ std::uint64_t register_bank::peek(std::size_t r, unsigned index, unsigned instan
     const auto& row = index_.row(r);
     assert(index < table_.rows[r].count && instance < instances_);
     const hooks* const own = find_hooks(r);
-    return own != nullptr && own->view ? own->view(instance, index)
+    return own != nullptr && own->view ? own->view(instance, index, sc_core::SC_ZERO_TIME)
                                        : load(instance, row.slot + index, row);
 }
 

@@ -102,8 +102,10 @@ private:
 class register_bank {
 public:
     using hook = std::function<void(register_access&)>;
-    /// A value computed from state, without side effects.
-    using view_function = std::function<std::uint64_t(unsigned instance, unsigned index)>;
+    /// A value computed from state, without side effects, for an access at the present plus
+    /// `delay`: that of its initiator, which may be ahead; zero for a debug read and get().
+    using view_function = std::function<std::uint64_t(unsigned instance, unsigned index,
+                                                      const sc_core::sc_time& delay)>;
 
     struct options {
         std::string name = {};  ///< for messages; default: the module under construction
@@ -135,10 +137,18 @@ public:
     void on_read(Reg reg, const hook& call) {
         hooks_of(row(reg)).on_read = call;
     }
-    /// Reads of `reg`, including debug reads and get(), return the result of `compute`.
-    template <class Reg>
-    void view(Reg reg, const view_function& compute) {
-        hooks_of(row(reg)).view = compute;
+    /// Reads of `reg`, including debug reads and get(), return the result of `compute`: a
+    /// view_function, or one without `delay` if the value does not depend on time.
+    template <class Reg, class Compute>
+    void view(Reg reg, Compute compute) {
+        view_function& kept = hooks_of(row(reg)).view;
+        if constexpr (std::is_invocable_v<Compute&, unsigned, unsigned, const sc_core::sc_time&>)
+            kept = std::move(compute);
+        else
+            kept = [compute = std::move(compute)](unsigned instance, unsigned index,
+                                                  const sc_core::sc_time&) -> std::uint64_t {
+                return compute(instance, index);
+            };
     }
 
     /// Calls `changed` after each access and each change by the model; for tools. Accesses to an

@@ -2,6 +2,8 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 
 #include "platform/framework/kernel/time_value.h"
 
@@ -31,7 +33,9 @@ void bandwidth_resource::set_rate(std::uint64_t bytes_per_second) {
 }
 
 void bandwidth_resource::hold_until(const sc_core::sc_time& time) {
-    if (the_mode == timing_mode::contended) free_at_ = std::max(free_at_, time);
+    if (the_mode != timing_mode::contended) return;
+    gaps_.clear();
+    free_at_ = std::max(free_at_, time);
 }
 
 /// bytes / rate in the kernel's resolution (1 ps), rounded up so that transfers take time.
@@ -46,9 +50,57 @@ sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core:
     bytes_ += bytes;
     if (the_mode == timing_mode::functional) return start;
     const sc_core::sc_time occupied = occupancy(bytes);
-    free_at_ = std::max(start, free_at_) + occupied;
     busy_ += occupied;
-    return free_at_;
+    if (start < free_at_) {
+        if (!gaps_.empty() && start < gaps_.back().end) return reserve_gaps(start, occupied);
+        return free_at_ += occupied;
+    }
+    if (start > free_at_) add_gap(start);
+    return free_at_ = start + occupied;
+}
+
+/// The resource stays free until `end`. Nothing can begin before the present.
+void bandwidth_resource::add_gap(const sc_core::sc_time& end) {
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
+    if (end <= now) return;
+    std::erase_if(gaps_, [&](const gap& each) { return each.end <= now; });
+    if (gaps_.size() == max_gaps) join_closest_gaps();
+    gaps_.push_back({std::max(free_at_, now), end});
+}
+
+/// Makes room: one gap for the two with the shortest reservations in between, which count as the
+/// begin of both. No capacity is lost, and little time is wrong.
+void bandwidth_resource::join_closest_gaps() {
+    const auto between = [this](std::size_t n) { return gaps_[n + 1].begin - gaps_[n].end; };
+    std::size_t closest = 0;
+    for (std::size_t n = 1; n + 1 < gaps_.size(); ++n)
+        if (between(n) < between(closest)) closest = n;
+    gaps_[closest + 1].begin = gaps_[closest].begin + between(closest);
+    gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(closest));
+}
+
+/// Reserves free time between earlier calls' reservations, and the rest after the last of them.
+sc_core::sc_time bandwidth_resource::reserve_gaps(const sc_core::sc_time& start,
+                                                  sc_core::sc_time occupied) {
+    if (gaps_.size() == max_gaps) join_closest_gaps();
+    std::size_t n = 0;
+    while (gaps_[n].end <= start) ++n;
+    if (gaps_[n].begin < start) {  // the part before `start` stays free
+        gaps_.insert(gaps_.begin() + static_cast<std::ptrdiff_t>(n), {gaps_[n].begin, start});
+        gaps_[++n].begin = start;
+    }
+    const auto first = gaps_.begin() + static_cast<std::ptrdiff_t>(n);
+    auto used = first;
+    while (used != gaps_.end() && used->length() <= occupied) {
+        occupied -= used->length();
+        ++used;
+    }
+    const sc_core::sc_time end = occupied == sc_core::SC_ZERO_TIME && used != first
+                                     ? std::prev(used)->end
+                                 : used != gaps_.end() ? used->begin += occupied
+                                                       : free_at_ += occupied;
+    gaps_.erase(first, used);
+    return end;
 }
 
 void bandwidth_resource::transfer(std::uint64_t bytes, sc_core::sc_time& delay) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <systemc>
+#include <vector>
 
 namespace trn {
 
@@ -16,6 +18,11 @@ void set_timing(timing_mode mode);
 /// A resource with limited bandwidth: an HBM channel group, a link direction, a DMA engine. A
 /// transfer waits until the resource is free, occupies it for bytes / rate, and arrives `latency`
 /// later. Costs a few nanoseconds of host time per transfer of any length.
+///
+/// Reservations are made in the order of calls, but used in the order of time: an initiator that is
+/// ahead of the kernel's time leaves the resource free until its start, and a later call with an
+/// earlier start uses this gap, as packets of two initiators alternate on a link. The bytes that do
+/// not fit follow the last reservation.
 class bandwidth_resource {
 public:
     struct config {
@@ -25,8 +32,8 @@ public:
 
     explicit bandwidth_resource(const config& cfg);
 
-    /// Reserves the resource for `bytes` from the later of `start` (absolute) and the time it is
-    /// free. Returns the time at which the last byte has left; `start` in functional timing.
+    /// Reserves the resource for `bytes` in its free time from `start` (absolute) on. Returns the
+    /// time at which the last byte has left; `start` in functional timing.
     sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& start);
     /// Keeps the resource occupied until `time` (absolute), when its last bytes are delayed
     /// downstream.
@@ -46,10 +53,21 @@ public:
 
 private:
     static constexpr unsigned fraction_bits = 24;
+    static constexpr std::size_t max_gaps = 8;
+    /// Free time between two reservations.
+    struct gap {
+        sc_core::sc_time begin, end;
+        sc_core::sc_time length() const { return end - begin; }
+    };
+
+    void add_gap(const sc_core::sc_time& end);
+    void join_closest_gaps();
+    sc_core::sc_time reserve_gaps(const sc_core::sc_time& start, sc_core::sc_time occupied);
 
     config cfg_;
     std::uint64_t ps_per_byte_ = 0;  // fixed point; rates from 1 byte per second
-    sc_core::sc_time free_at_;       // absolute
+    sc_core::sc_time free_at_;       // absolute: the end of the last reservation
+    std::vector<gap> gaps_;          // before free_at_, ascending; mostly none
     sc_core::sc_time busy_;
     std::uint64_t bytes_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <systemc>
@@ -52,19 +53,33 @@ private:
 };
 
 /// A level output. May be unbound only if the netlist, which checks `bound()`, allows it.
+///
+/// A change may have a delay: a register access changes a line at its annotated time, because its
+/// initiator may be ahead of the kernel's time. One event serves the changes of all lines; it
+/// exists from the first change with a delay on.
 class irq_out : public sc_core::sc_object {
 public:
     explicit irq_out(const char* name) : sc_object(name) {}
+    ~irq_out() override { cancel(); }
+    irq_out(const irq_out&) = delete;  // the schedule has its address
+    irq_out& operator=(const irq_out&) = delete;
 
     const char* kind() const override { return "irq_out"; }
     void bind(irq_in& sink, unsigned line = 0) { sinks_.emplace_back(&sink, line); }
     bool bound() const { return !sinks_.empty(); }
     bool level() const { return level_; }
+    /// The level after the changes that are still to come.
+    bool next_level() const { return next_level_; }
 
-    void set(bool level) {
-        if (level == level_) return;
-        level_ = level;
-        for (auto& [sink, line] : sinks_) sink->drive(line, level);
+    /// Changes the level `delay` later; immediately if that is zero. Changes take effect in the
+    /// order of the calls: none before an earlier call's.
+    void set(bool level, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) {
+        if (level == next_level_) return;
+        next_level_ = level;
+        if (pending_ == 0 && delay == sc_core::SC_ZERO_TIME)
+            drive(level);
+        else
+            schedule(level, delay);
     }
     /// Adds the level to a trace file of SystemC.
     friend void sc_trace(sc_core::sc_trace_file* file, const irq_out& out,
@@ -76,10 +91,33 @@ public:
         set(true);
         set(false);
     }
+    /// Drops the changes to come, when the block is reset: the next set() acts on the present
+    /// level.
+    void cancel() {
+        if (pending_ != 0) drop();
+    }
+
+    /// Number of changes with a delay since the start, of all lines. A processor whose access has
+    /// increased it ends its quantum, so that simulated time reaches the change: the change may be
+    /// an interrupt of its own.
+    static std::uint64_t scheduled() { return scheduled_; }
 
 private:
+    class schedule_of_all;
+
+    void drive(bool level) {
+        level_ = level;
+        for (auto& [sink, line] : sinks_) sink->drive(line, level);
+    }
+    void schedule(bool level, const sc_core::sc_time& delay);
+    void drop();
+
+    inline static std::uint64_t scheduled_ = 0;
+
     std::vector<std::pair<irq_in*, unsigned>> sinks_;
-    bool level_ = false;
+    bool level_ = false, next_level_ = false;
+    std::uint32_t pending_ = 0;     // number of changes to come
+    sc_core::sc_time last_change_;  // of these; absolute
 };
 
 }  // namespace trn

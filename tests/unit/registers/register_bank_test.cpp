@@ -91,6 +91,23 @@ TEST_F(RegisterBank, ViewGivesBusDebuggerAndModelTheSameValue) {
     EXPECT_EQ(value, 40u);
 }
 
+TEST_F(RegisterBank, ViewHasTheTimeOfTheAccess) {
+    const auto nanoseconds = [](const sc_core::sc_time& time) {
+        return static_cast<std::uint64_t>(time / sc_core::sc_time(1, sc_core::SC_NS));
+    };
+    bank.view(reg::status, [=](unsigned, unsigned, const sc_core::sc_time& ahead) {
+        return nanoseconds(ahead);
+    });
+    delay = sc_core::sc_time(7, sc_core::SC_NS);
+    EXPECT_EQ(read(offset(reg::status)), 7u);
+    EXPECT_EQ(bank.get(reg::status), 0u);
+    std::uint32_t value = 1;
+    tlm_generic_payload p;
+    prepare(p, TLM_READ_COMMAND, offset(reg::status), &value, 4);
+    bank.debug_access(p);
+    EXPECT_EQ(value, 0u);
+}
+
 TEST_F(RegisterBank, HookCanRefuseAnAccess) {
     bank.on_write(reg::doorbell,
                   [](register_access& a) { a.response = TLM_GENERIC_ERROR_RESPONSE; });

@@ -426,6 +426,57 @@ TEST(BandwidthResourceTest, QueuesTransfersOneAfterAnother) {
     EXPECT_EQ(link.bytes(), 201u);
 }
 
+/// 1 byte takes 1 ns. Times in nanoseconds.
+struct BandwidthGaps : testing::Test {
+    bandwidth_resource link{{.bytes_per_second = 1'000'000'000, .latency = SC_ZERO_TIME}};
+    double reserve(std::uint64_t bytes, double start) {
+        return link.reserve(bytes, sc_time(start, SC_NS)) / sc_time(1, SC_NS);
+    }
+};
+
+TEST_F(BandwidthGaps, InitiatorThatIsAheadDoesNotDelayEarlierTransfers) {
+    EXPECT_EQ(reserve(10, 5000), 5010);  // by a hart, 5 us ahead
+    EXPECT_EQ(reserve(1000, 0), 1000);   // DMA at the present
+    EXPECT_EQ(reserve(1000, 0), 2000);
+    EXPECT_EQ(reserve(10, 5000), 5020);
+}
+
+TEST_F(BandwidthGaps, TransferLongerThanAGapContinuesAfterTheReservation) {
+    reserve(10, 100);
+    reserve(10, 200);
+    EXPECT_EQ(reserve(250, 50), 320) << "50 ns, 90 ns, and 110 ns after both reservations";
+    EXPECT_EQ(reserve(50, 0), 50) << "the part before its start was left free";
+    EXPECT_EQ(reserve(1, 0), 321);
+}
+
+TEST_F(BandwidthGaps, GapEndsExactlyWithTheTransfer) {
+    reserve(10, 100);
+    EXPECT_EQ(reserve(100, 0), 100);
+    EXPECT_EQ(reserve(1, 0), 111);
+}
+
+TEST_F(BandwidthGaps, NoCapacityIsLostOrUsedTwice) {
+    for (int n = 1; n <= 100; ++n) reserve(10, n * 100);  // more gaps than the resource remembers
+    constexpr unsigned unused = 100 + 99 * 90;
+    EXPECT_EQ(reserve(unused - 1, 0), 9999);
+    EXPECT_EQ(reserve(1, 0), 10'000);
+    EXPECT_EQ(reserve(1, 0), 10'011) << "after the last reservation";
+    EXPECT_EQ(link.busy(), sc_time(100 * 10 + unused + 1, SC_NS));
+}
+
+TEST_F(BandwidthGaps, PastIsNotFree) {
+    reserve(10, 100);
+    sc_start(sc_time(90, SC_NS));
+    EXPECT_EQ(reserve(5, 90), 95);
+    EXPECT_EQ(reserve(10, 90), 115);
+}
+
+TEST_F(BandwidthGaps, HoldLeavesNoGapBeforeItsEnd) {
+    reserve(10, 100);
+    link.hold_until(sc_time(500, SC_NS));
+    EXPECT_EQ(reserve(10, 0), 510);
+}
+
 TEST(BandwidthResourceTest, TakesNoTimeInFunctionalMode) {
     set_timing(timing_mode::functional);
     bandwidth_resource link({.bytes_per_second = 1, .latency = sc_time(50, SC_NS)});
@@ -450,6 +501,109 @@ TEST(IrqTest, LineIsHighWhileAnyOutputDrivesIt) {
     two.set(false);
     EXPECT_FALSE(in.level(2));
     EXPECT_EQ(received, (std::vector<std::pair<unsigned, bool>>{{2, true}, {2, false}}));
+}
+
+/// Records the edges of a line with their times in nanoseconds.
+struct DelayedIrqTest : testing::Test {
+    using edges = std::vector<std::pair<double, bool>>;
+    irq_out line{"line"};
+    edges seen;
+    irq_in in{"in", 1, [this](unsigned, bool level) {
+                  seen.emplace_back(sc_core::sc_time_stamp() / sc_time(1, SC_NS), level);
+              }};
+
+    DelayedIrqTest() {
+        line.bind(in);
+        sc_start(SC_ZERO_TIME);
+    }
+    static sc_time ns(double time) { return {time, SC_NS}; }
+};
+
+TEST_F(DelayedIrqTest, LineChangesAtTheAnnotatedTime) {
+    const auto scheduled = irq_out::scheduled();
+    line.set(true, ns(30));
+    EXPECT_FALSE(line.level());
+    EXPECT_TRUE(line.next_level());
+    line.set(true, ns(10));  // it is going to be high already
+    EXPECT_EQ(irq_out::scheduled(), scheduled + 1);
+    sc_start(ns(100));
+    EXPECT_EQ(seen, (edges{{30, true}}));
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+TEST_F(DelayedIrqTest, WithoutDelayNothingIsScheduled) {
+    const auto scheduled = irq_out::scheduled();
+    line.set(true);
+    EXPECT_EQ(seen, (edges{{0, true}}));
+    line.pulse();
+    EXPECT_FALSE(line.level());
+    EXPECT_EQ(irq_out::scheduled(), scheduled);
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+TEST_F(DelayedIrqTest, ChangesKeepTheOrderOfTheirCalls) {
+    line.set(true, ns(30));   // by a hart that is ahead
+    line.set(false, ns(10));  // by one that is less so, which has seen the first one's registers
+    line.set(true);           // by an event of the device
+    sc_start(ns(100));
+    EXPECT_EQ(seen, (edges{{30, true}, {30, false}, {30, true}}));
+}
+
+TEST_F(DelayedIrqTest, ChangesOfSeveralLinesAreInTheOrderOfTime) {
+    irq_out late{"late"}, early{"early"};
+    std::vector<std::string> order;
+    irq_in late_in{"late_in", 1, [&](unsigned, bool) { order.emplace_back("late"); }};
+    irq_in early_in{"early_in", 1, [&](unsigned, bool) { order.emplace_back("early"); }};
+    late.bind(late_in);
+    early.bind(early_in);
+    late.set(true, ns(30));
+    early.set(true, ns(20));
+    line.set(true, ns(30));
+    sc_start(ns(100));
+    EXPECT_EQ(order, (std::vector<std::string>{"early", "late"}));
+    EXPECT_EQ(seen, (edges{{30, true}}));
+}
+
+TEST_F(DelayedIrqTest, ResetCancelsChangesToCome) {
+    line.set(true, ns(30));
+    line.set(false, ns(40));
+    line.cancel();
+    EXPECT_FALSE(line.next_level());
+    line.set(true);
+    EXPECT_EQ(seen, (edges{{0, true}}));
+    line.set(false, ns(20));
+    line.cancel();
+    EXPECT_TRUE(line.next_level());
+    sc_start(ns(100));
+    EXPECT_EQ(seen, (edges{{0, true}}));
+}
+
+TEST_F(DelayedIrqTest, SinkMayChangeAndCancelLines) {
+    irq_out answer{"answer"}, dropped{"dropped"};
+    irq_in watcher{"watcher", 1, [&](unsigned, bool level) {
+                       dropped.cancel();
+                       answer.set(level, ns(5));
+                   }};
+    line.bind(watcher);
+    irq_in answers{"answers", 1, [&](unsigned, bool level) {
+                       seen.emplace_back(sc_core::sc_time_stamp() / ns(1), level);
+                   }};
+    answer.bind(answers);
+    dropped.bind(answers);
+    line.set(true, ns(10));
+    dropped.set(true, ns(10));
+    sc_start(ns(100));
+    EXPECT_EQ(seen, (edges{{10, true}, {15, true}}));
+}
+
+TEST_F(DelayedIrqTest, LineThatEndsTakesItsChangesAlong) {
+    {
+        irq_out other{"other"};
+        other.bind(in);
+        other.set(true, ns(10));
+    }
+    sc_start(ns(100));
+    EXPECT_TRUE(seen.empty());
 }
 
 }  // namespace

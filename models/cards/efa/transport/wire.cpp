@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/cards/efa/transport/wire.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "platform/framework/tlm/send_carried.h"
@@ -21,7 +22,8 @@ void wire::send(std::unique_ptr<srd_packet> packet) {
     for (unsigned i = 0; i < packet->train; ++i) {
         if (!packet->has(i)) continue;
         const auto bytes = packet->share(i, packet->data.size()) + ethernet::frame::overhead;
-        packet->times[i] = free_ = lane_.reserve(bytes, timed ? packet->times[i] : now);
+        packet->times[i] = lane_.reserve(bytes, timed ? packet->times[i] : now);
+        free_ = std::max(free_, packet->times[i]);
     }
     if (packet->destination == address_) return loop_(std::move(packet));
     if (net_.joined()) send_carried(net_, ethernet::carrier(std::move(packet)));

@@ -301,6 +301,34 @@ TEST_F(UntrainedHbmTest, AnswersErrorsUntilTrained) {
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
 
+TEST_F(UntrainedHbmTest, InitiatorThatIsAheadSeesTheTrainingAtItsOwnTime) {
+    const sc_time ahead(3, sc_core::SC_US), training = stack.settings().training_time;
+    control.annotated = ahead;
+    command(regs::control::train.mask());
+    control.annotated = cpu.annotated = ahead + training - sc_time(1, sc_core::SC_NS);
+    EXPECT_EQ(value(reg::status), regs::status::training.mask());
+    cpu.read(0);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    control.annotated = cpu.annotated = ahead + training;
+    EXPECT_EQ(value(reg::status), regs::status::trained.mask());
+    cpu.read(0);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    std::uint32_t shown = 0;
+    control.debug_read(regs::offset(reg::status), shown);
+    EXPECT_EQ(shown, regs::status::training.mask()) << "at the present";
+}
+
+TEST_F(HbmTest, ErrorLineRisesAtTheTimeOfTheAccess) {
+    stack.inject_error(memory_error::corrected, 0x3000);
+    cpu.annotated = sc_time(500, sc_core::SC_NS);
+    cpu.read(0x3000);
+    EXPECT_FALSE(stack.error.level());
+    sc_core::sc_start(sc_time(499, sc_core::SC_NS));
+    EXPECT_FALSE(stack.error.level());
+    sc_core::sc_start(sc_time(2, sc_core::SC_NS));
+    EXPECT_TRUE(stack.error.level());
+}
+
 TEST_F(UntrainedHbmTest, EndOfTheTrainingRevokesRefusals) {
     command(regs::control::train.mask());
     const auto before = cpu.invalidations;

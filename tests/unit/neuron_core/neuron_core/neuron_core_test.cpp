@@ -119,6 +119,7 @@ TEST_F(NeuronCoreTest, ParityErrorFailsReadsUntilTheBytesAreRewritten) {
     EXPECT_EQ(counted(errors::uncorrected), 2u);
     top.write(neuron_core::config{}.sram_errors_offset,
               sram_errors_regs::control::clear_counters.mask());
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));  // longer than the access
     EXPECT_FALSE(core.error.level());
     EXPECT_EQ(counted(errors::uncorrected), 0u);
 }
@@ -190,9 +191,15 @@ TEST_F(NeuronCoreTest, PowerLossClearsMemoryAndErrors) {
 TEST_F(NeuronCoreTest, IdleCountersRun) {
     sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_SEC));
     const auto lo = pe_counters_regs::offset(pe_counters_regs::reg::idle_lo, 4);
-    const std::uint64_t hi_word = top.read(neuron_core::config{}.pe_counters_offset + lo + 4);
-    EXPECT_EQ(hi_word << 32 | top.read(neuron_core::config{}.pe_counters_offset + lo),
-              4'800'000'000u);
+    const std::uint64_t idle = neuron_core::config{}.pe_counters_offset + lo;
+    std::uint32_t low = 0, high = 0;
+    top.debug_read(idle, low);
+    top.debug_read(idle + 4, high);
+    EXPECT_EQ(std::uint64_t{high} << 32 | low, 4'800'000'000u);
+    // An initiator that is ahead, and the access, of 2.4 cycles per nanosecond.
+    top.annotated = sc_core::sc_time(1, sc_core::SC_US);
+    const std::uint32_t later = top.read(idle);
+    EXPECT_NEAR(later - low, 2.4 * (top.delay / sc_core::sc_time(1, sc_core::SC_NS)), 1);
 }
 
 TEST_F(NeuronCoreTest, NotificationsFillTheRingAndFlipThePhase) {

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/route.h"
 #include "platform/framework/tlm/set_access.h"
 #include "tests/unit/pcie/pcie/pcie_fixture.h"
 
@@ -140,6 +142,8 @@ TEST(HostMemory, RefusalsNameTheAttributeOrTheAccess) {
 
     tlm::tlm_generic_payload query;
     query.set_address(0x1000);
+    route way;
+    query.set_extension(&way);
     tlm::tlm_dmi dmi;
     query.set_read();
     EXPECT_TRUE(memory.get_direct_mem_ptr(query, dmi));
@@ -150,6 +154,7 @@ TEST(HostMemory, RefusalsNameTheAttributeOrTheAccess) {
     query.set_address(0x4000);
     EXPECT_FALSE(memory.get_direct_mem_ptr(query, dmi));
     EXPECT_EQ(dmi.get_granted_access(), tlm::tlm_dmi::DMI_ACCESS_READ_WRITE);
+    query.clear_extension(&way);
 }
 
 /// Records traffic, and answers reads with 0xee.
@@ -200,12 +205,25 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     EXPECT_EQ(word, 0xeeee'eeeeu);
     ASSERT_EQ(watcher.received.size(), 1u);
     EXPECT_EQ(watcher.received[0].address, 0x1804u);
-    // An initiator that does not request the route cannot report its accesses to the watcher.
-    tlm::tlm_generic_payload query;
-    query.set_read();
-    query.set_address(0x1800);
-    tlm::tlm_dmi dmi;
-    EXPECT_FALSE(engine.out->get_direct_mem_ptr(query, dmi));
+}
+
+/// It could reserve no link, and report no access to a watcher. So an access takes the same time
+/// whether a session is recorded or not.
+TEST_F(HostMemoryTest, InitiatorThatDoesNotCollectItsRouteGetsNoPointer) {
+    changing_watcher watcher;
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
+    for (const bool watched : {false, true}) {
+        if (watched) root.watch_host_memory(&watcher);
+        tlm::tlm_generic_payload query;
+        query.set_read();
+        query.set_address(0x1800);
+        memory_attribute attribute;
+        query.set_extension(&attribute);
+        tlm::tlm_dmi dmi;
+        EXPECT_FALSE(engine.out->get_direct_mem_ptr(query, dmi)) << watched;
+        EXPECT_TRUE(attribute.is_memory) << watched;
+        query.clear_extension(&attribute);
+    }
 }
 
 TEST_F(HostMemoryTest, UnmapRemovesWholeRangesOnly) {

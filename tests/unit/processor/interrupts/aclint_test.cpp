@@ -83,6 +83,34 @@ TEST_F(AclintTest, MtimeWrittenAheadOfTheKernelIsNotInThePast) {
     EXPECT_TRUE(dut.timer[0].level());
 }
 
+TEST_F(AclintTest, LinesChangeAtTheTimeOfTheAccess) {
+    const auto ns = [](double time) { return sc_time(time, sc_core::SC_NS); };
+    cpu.annotated = ns(300);  // the hart is ahead of the kernel
+    cpu.write<std::uint32_t>(offset(reg::msip, 1), 1);
+    set_compare(1, 2);
+    EXPECT_FALSE(dut.software[1].level() || dut.timer[1].level());
+    sc_start(ns(299));
+    EXPECT_FALSE(dut.software[1].level() || dut.timer[1].level())
+        << "MTIMECMP was written after MTIME had passed it";
+    sc_start(ns(2));
+    EXPECT_TRUE(dut.software[1].level() && dut.timer[1].level());
+    set_compare(1, 500);
+    sc_start(ns(299));
+    EXPECT_TRUE(dut.timer[1].level());
+    sc_start(ns(2));
+    EXPECT_FALSE(dut.timer[1].level());
+}
+
+TEST_F(AclintTest, AccessOfOneHartLeavesTheTimerOfAnother) {
+    set_compare(0, 2);
+    cpu.annotated = sc_time(1, sc_core::SC_US);  // when MTIME is 10
+    set_compare(1, 1000);
+    sc_start(sc_time(199, sc_core::SC_NS));
+    EXPECT_FALSE(dut.timer[0].level());
+    sc_start(sc_time(2, sc_core::SC_NS));
+    EXPECT_TRUE(dut.timer[0].level());
+}
+
 TEST_F(AclintTest, SoftwareInterruptFollowsItsBit) {
     cpu.write<std::uint32_t>(offset(reg::msip, 1), 1);
     EXPECT_TRUE(dut.software[1].level());

@@ -135,6 +135,19 @@ TEST_F(DieToDieTest, LinkThatIsDownAnswersErrorsUntilTrained) {
     EXPECT_EQ(die_0.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
+TEST_F(DieToDieTest, InitiatorThatIsAheadSeesTheTrainingAtItsOwnTime) {
+    link.take_down();
+    const sc_time ahead(3, sc_core::SC_US);
+    control.annotated = ahead;
+    control.write(regs::offset(reg::control), 1u);
+    control.annotated = ahead + link.settings().training_time - sc_time(1, sc_core::SC_NS);
+    EXPECT_EQ(value(reg::status), regs::status::training.mask());
+    control.annotated = die_0.annotated = ahead + link.settings().training_time;
+    EXPECT_EQ(value(reg::status), regs::status::up.mask());
+    EXPECT_EQ(die_0.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
+    EXPECT_FALSE(link.up()) << "at the present";
+}
+
 TEST_F(DieToDieTest, EndOfTheTrainingRevokesRefusals) {
     tlm::tlm_dmi dmi;
     link.take_down();

@@ -17,13 +17,13 @@ struct fake_chip : sc_core::sc_module, power_interface {
     explicit fake_chip(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t milliwatts() const override { return draws; }
     std::int32_t hottest_millidegrees() const override { return 50'000; }
-    void on_conversion(std::function<void()> done) override { reported = std::move(done); }
+    void on_conversion(conversion_callback done) override { reported = std::move(done); }
     void convert(std::uint64_t milliwatts) {
         draws = milliwatts;
-        reported();
+        reported(sc_core::SC_ZERO_TIME);
     }
     std::uint64_t draws = 100'000;
-    std::function<void()> reported;
+    conversion_callback reported;
     irq_in throttle{"throttle", 1, [](unsigned, bool) {}};
     irq_in power_off{"power_off", 1, [](unsigned, bool) {}};
 };

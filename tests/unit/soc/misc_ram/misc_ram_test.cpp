@@ -28,7 +28,7 @@ protected:
         return misc_ram_regs::offset(r, i);
     }
     tlm_driver host{"host"}, firmware{"firmware"};
-    misc_ram ram{"ram", {}};
+    misc_ram ram{"ram", {.access_latency = sc_core::SC_ZERO_TIME}};
 };
 
 TEST_F(MiscRamTest, KeepsItsRegisterContract) {
@@ -51,6 +51,16 @@ TEST_F(MiscRamTest, TriggerInterruptsUntilFirmwareWritesZero) {
     firmware.write<std::uint32_t>(trigger, 0);
     EXPECT_FALSE(ram.doorbell.level());
     EXPECT_EQ(host.read(trigger), 0u);
+}
+
+TEST_F(MiscRamTest, DoorbellRisesWhenTheWriteArrives) {
+    host.annotated = sc_core::sc_time(900, sc_core::SC_NS);  // the way from the host
+    host.write<std::uint32_t>(at(misc_ram_regs::reg::trigger), 1);
+    EXPECT_FALSE(ram.doorbell.level());
+    sc_core::sc_start(sc_core::sc_time(899, sc_core::SC_NS));
+    EXPECT_FALSE(ram.doorbell.level());
+    sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_NS));
+    EXPECT_TRUE(ram.doorbell.level());
 }
 
 TEST_F(MiscRamTest, RequestBeforeTheAnswerToTheLastIsAnOverrun) {

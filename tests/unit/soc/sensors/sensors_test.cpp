@@ -40,7 +40,7 @@ struct core : compute_activity_interface, sc_core::sc_module {
 
 struct SensorsTest : testing::Test {
     test::tlm_driver cpu{"cpu"};
-    sensors dut{"dut", {}};
+    sensors dut{"dut", {.access_latency = SC_ZERO_TIME}};
     sc_core::sc_vector<load> stacks{"hbm", 4};
     sc_core::sc_vector<core> cores{"nc", 8};
     test::irq_probe irq{dut.irq, "irq_probe"};
@@ -159,6 +159,20 @@ TEST_F(SensorsTest, HotDiodeRaisesTheAlarmAndThenTripsTheChip) {
     EXPECT_FALSE(irq.level());
 }
 
+TEST_F(SensorsTest, AccessThatIsAheadShowsItsConversionAndInterruptsAtItsTime) {
+    std::vector<sc_time> reported;
+    dut.on_conversion([&](const sc_time& delay) { reported.push_back(delay); });
+    cpu.annotated = sc_time(15, SC_MS);  // the second conversion is at 10 ms
+    write(reg::alarm_temperature, 20'000);
+    write(reg::irq_enable, irq_enable::alarm.mask());
+    EXPECT_EQ(reported.back(), cpu.annotated);
+    EXPECT_FALSE(irq.level());
+    sc_start(sc_time(14, SC_MS));
+    EXPECT_FALSE(irq.level());
+    sc_start(sc_time(2, SC_MS));
+    EXPECT_TRUE(irq.level());
+}
+
 TEST_F(SensorsTest, SledThrottleReachesTheEnginesAndTheInterrupt) {
     write(reg::irq_enable, irq_enable::throttled.mask());
     throttle.set(true);
@@ -207,7 +221,7 @@ TEST_F(SensorsTest, ResetRestoresTheDefaultsOfFirmwareSettings) {
 
 TEST_F(SensorsTest, ConversionsAreReportedToTheSled) {
     unsigned conversions = 0;
-    dut.on_conversion([&] { ++conversions; });
+    dut.on_conversion([&](const sc_core::sc_time&) { ++conversions; });
     read(reg::power);
     read(reg::temperature);
     EXPECT_EQ(conversions, 1u) << "one per sample period";

@@ -153,6 +153,24 @@ TEST_F(UartTest, DivisorLatchIsNotTheDataRegister) {
     EXPECT_EQ(printed, "");
 }
 
+TEST_F(UartTest, InterruptFollowsTheTimeOfTheAccess) {
+    set_up();
+    cpu.annotated = sc_time(2, SC_US);  // a hart that is ahead
+    write(reg::ier, ier::tx_empty.mask());
+    EXPECT_FALSE(irq.level());
+    sc_start(sc_time(1999, SC_NS));
+    EXPECT_FALSE(irq.level());
+    sc_start(sc_time(2, SC_NS));
+    EXPECT_TRUE(irq.level());
+    write(reg::ier, 0);
+    EXPECT_TRUE(irq.level());
+    reset.set(true);
+    EXPECT_FALSE(irq.level()) << "a reset does not wait";
+    reset.set(false);
+    sc_start(sc_time(5, SC_US));
+    EXPECT_EQ(irq.rises(), 1u);
+}
+
 TEST_F(UartTest, ResetDropsEverything) {
     set_up();
     dut.type("abc");
