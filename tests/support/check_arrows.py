@@ -71,7 +71,7 @@ ALLOWED = {
     **framework("registers", "misuse", "tlm"),
     **framework("loader"),
     **framework("kernel"),
-    **framework("tlm", "kernel"),
+    **framework("tlm", "kernel", "misuse"),
     **framework("bridges", "tlm", "misuse"),
     **framework("netlist/kinds"),
     **framework("netlist/plan", "netlist/kinds", "misuse"),

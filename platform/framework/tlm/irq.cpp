@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
 
 namespace trn {
 
@@ -20,7 +22,8 @@ public:
     }
 
     void add(irq_out& line, bool level, const sc_core::sc_time& time) {
-        changes_.emplace(time.value(), change{&line, level, trace::current_operation()});
+        changes_.emplace(time.value(),
+                         change{&line, level, initiator::current(), trace::current_operation()});
         notify();
     }
 
@@ -32,7 +35,8 @@ private:
     struct change {
         irq_out* line;
         bool level;
-        trace::operation operation;  // that of the access
+        const initiator* source;     // of the access; nullptr: a model's own process
+        trace::operation operation;  // likewise
     };
 
     schedule_of_all()
@@ -52,6 +56,8 @@ private:
         while (!changes_.empty() && changes_.begin()->first <= now) {
             const change due = changes_.extract(changes_.begin()).mapped();
             const trace::on_behalf_of operation(due.operation);
+            std::optional<acting> source;
+            if (due.source != nullptr) source.emplace(*due.source);
             --due.line->pending_;
             due.line->drive(due.level);
         }
