@@ -121,6 +121,8 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
         loop_.elaborate();
     } catch (const model_refusal& why) {
         system_->refuse(why);
+    } catch (const sc_core::sc_report& why) {
+        system_->refuse(why);
     }
     add_harts(*methods_);
     add_engines(*methods_);

@@ -72,7 +72,7 @@ ALLOWED = {
     **framework("loader"),
     **framework("kernel"),
     **framework("tlm", "kernel", "misuse"),
-    **framework("bridges", "tlm", "misuse"),
+    **framework("bridges", "tlm", "kernel", "misuse", "netlist/kinds"),
     **framework("netlist/kinds"),
     **framework("netlist/plan", "netlist/kinds", "misuse"),
     **framework("netlist/document", "netlist/plan"),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/framework/config/units.h"
+#include "platform/framework/netlist/kinds/foreign_end.h"
 
 namespace trn {
 
@@ -23,6 +24,7 @@ std::vector<std::string> notes(const parameter& p, const kind& k) {
 
 std::vector<std::string> notes(const port& p, const kind& k) {
     std::vector<std::string> list{std::string(to_string(p.role))};
+    if (p.foreign) list.push_back("foreign: " + p.foreign->describe());
     const auto of_default = [&](const port::from_config& value) { return value(k.defaults()); };
     if (p.count) list.push_back(fmt::format("{} of them", of_default(p.count)));
     if (p.lines) list.push_back(fmt::format("{} lines", of_default(p.lines)));

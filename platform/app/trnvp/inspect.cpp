@@ -14,6 +14,7 @@
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/framework/netlist/expansion/boards.h"
+#include "platform/framework/netlist/kinds/foreign_end.h"
 #include "platform/framework/netlist/plan/address_map.h"
 #include "platform/framework/output.h"
 
@@ -55,11 +56,14 @@ ordered_json kind_json(const kind& k) {
         out["parameters"].push_back(parameter);
     }
     out["ports"] = ordered_json::array();
-    for (const auto& p : k.ports)
-        out["ports"].push_back({{"name", p.name},
-                                {"role", to_string(p.role)},
-                                {"doc", p.doc},
-                                {"optional", p.may_be_unbound}});
+    for (const auto& p : k.ports) {
+        ordered_json port{{"name", p.name},
+                          {"role", to_string(p.role)},
+                          {"doc", p.doc},
+                          {"optional", p.may_be_unbound}};
+        if (p.foreign) port["foreign"] = p.foreign->describe();
+        out["ports"].push_back(port);
+    }
     out["statistics"] = ordered_json::array();
     for (const auto& s : k.statistics)
         out["statistics"].push_back({{"name", s.name}, {"unit", s.unit}, {"doc", s.doc}});

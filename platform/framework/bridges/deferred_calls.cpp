@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "platform/framework/bridges/reports.h"
+#include "platform/framework/kernel/time_text.h"
 #include "platform/framework/misuse/initiator.h"
 
 namespace trn {
@@ -79,6 +80,20 @@ void deferred_calls::recycle(call& ended) {
     ended.reset();  // frees the cloned extensions
     idle_.push_back(&ended);
     room_.wake();
+}
+
+std::optional<std::string> deferred_calls::describe_wait() const {
+    const call* oldest = nullptr;
+    std::size_t count = 0;
+    for (const auto& each : all_) {
+        if (each->is_done_ || each->get_ref_count() == 0) continue;
+        ++count;
+        if (oldest == nullptr || each->start_ < oldest->start_) oldest = each.get();
+    }
+    if (oldest == nullptr) return std::nullopt;
+    return fmt::format("the foreign target to answer a {} since {}{}",
+                       bridge_report::describe(*oldest), to_text(oldest->start_),
+                       count > 1 ? fmt::format("; {} later accesses", count - 1) : "");
 }
 
 deferred_calls::call* deferred_calls::find(const tlm::tlm_generic_payload& payload) {

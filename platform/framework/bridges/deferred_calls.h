@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -52,6 +54,8 @@ public:
     void finish(call& done, const sc_core::sc_time& end);
     /// Number of calls that are not free: without a response, or with one that is not fetched.
     std::size_t open() const { return all_.size() - idle_.size(); }
+    /// What the foreign target has not answered yet (describes_wait).
+    std::optional<std::string> describe_wait() const;
 
 private:
     void free(tlm::tlm_generic_payload* released) override;

@@ -4,12 +4,14 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/bridges/reports.h"
 #include "platform/framework/tlm/checked_sockets.h"
 
 namespace trn {
 
 /// Base of modules between an initiator and a target: debug transport and DMI pass unchanged, and
-/// so do invalidations on the way back. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`:
+/// so do invalidations on the way back. A pointer to other addresses than that of the request is
+/// refused. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`:
 /// how many may bind `in`, 0 for any number.
 template <unsigned InWidth, unsigned OutWidth, int Initiators>
 class forwarding_module : public sc_core::sc_module,
@@ -30,7 +32,16 @@ protected:
         return out->transport_dbg(payload);
     }
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
-        return out->get_direct_mem_ptr(payload, dmi);
+        const sc_dt::uint64 address = payload.get_address();
+        const bool granted = out->get_direct_mem_ptr(payload, dmi);
+        if (!granted || (dmi.get_start_address() <= address && address <= dmi.get_end_address()))
+            return granted;
+        bridge_report::wrong_pointer(*this, payload, dmi);
+        dmi.init();
+        dmi.allow_read_write();
+        dmi.set_start_address(address);
+        dmi.set_end_address(address);
+        return false;
     }
     void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
         for (int i = 0; i < in.size(); ++i) in[i]->invalidate_direct_mem_ptr(first, last);

@@ -49,7 +49,13 @@ void phase_bridge::send(call& next) {
     sent_ = &next;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_time delay = next.delay();
-    const tlm::tlm_sync_enum progress = out->nb_transport_fw(next, phase, delay);
+    tlm::tlm_sync_enum progress = tlm::TLM_COMPLETED;
+    try {
+        progress = out->nb_transport_fw(next, phase, delay);
+    } catch (const sc_core::sc_report& error) {
+        next.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        bridge_report::target_error(bridge_report::describe(*this, error, next));
+    }
     if (progress == tlm::TLM_ACCEPTED) return;  // the target calls back
     end_request(next, delay);
     if (progress == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;

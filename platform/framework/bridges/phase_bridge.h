@@ -2,11 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <tlm>
 
 #include "platform/framework/bridges/deferred_calls.h"
 #include "platform/framework/bridges/forwarding_module.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 
@@ -15,12 +18,13 @@ namespace trn {
 /// some out (TLM_UPDATED, TLM_COMPLETED), and defers the initiators' accesses until the response.
 /// One request at a time until END_REQ; any number that wait for responses. Has no process that
 /// runs while it is idle.
-class phase_bridge final : public forwarding_module<64, 64, 0> {
+class phase_bridge final : public forwarding_module<64, 64, 0>, public describes_wait {
 public:
     explicit phase_bridge(const sc_core::sc_module_name& name);
 
     /// Number of accesses that are deferred, or whose initiator has abandoned them.
     std::size_t open() const { return calls_.open(); }
+    std::optional<std::string> describe_wait() const override { return calls_.describe_wait(); }
 
 private:
     using call = deferred_calls::call;

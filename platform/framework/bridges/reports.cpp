@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <systemc>
-
 namespace trn::bridge_report {
 
 void initiator_cannot_wait(const std::string& text) {
@@ -13,6 +11,17 @@ void initiator_cannot_wait(const std::string& text) {
 
 void protocol(const std::string& text) {
     SC_REPORT_WARNING(protocol_type, text.c_str());
+}
+
+void wrong_pointer(const sc_core::sc_module& owner, const tlm::tlm_generic_payload& request,
+                   const tlm::tlm_dmi& granted) {
+    protocol(fmt::format("{}: the target grants a pointer to {:#x} - {:#x}, asked for {:#x}",
+                         owner.name(), granted.get_start_address(), granted.get_end_address(),
+                         request.get_address()));
+}
+
+void target_error(const std::string& text) {
+    SC_REPORT_WARNING(target_error_type, text.c_str());
 }
 
 void binding(const std::string& text) {
@@ -25,6 +34,12 @@ std::string describe(const tlm::tlm_generic_payload& payload) {
                                                      : "access without data";
     return fmt::format("{} of {} bytes at {:#x}", command, payload.get_data_length(),
                        payload.get_address());
+}
+
+std::string describe(const sc_core::sc_module& owner, const sc_core::sc_report& error,
+                     const tlm::tlm_generic_payload& payload) {
+    return fmt::format("{}: {}: {} ({})", owner.name(), error.get_msg_type(), error.get_msg(),
+                       describe(payload));
 }
 
 }  // namespace trn::bridge_report

@@ -9,19 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "platform/framework/bridges/coding_style.h"
 #include "platform/framework/bridges/initiator_bridge.h"
 #include "platform/framework/bridges/phase_bridge.h"
 #include "platform/framework/bridges/thread_bridge.h"
 #include "platform/framework/bridges/width_adapter.h"
 
 namespace trn {
-
-/// How a model communicates through a socket.
-enum class coding_style {
-    restricted,           ///< this project's protocol (doc/tlm.md)
-    loosely_timed,        ///< b_transport, which may wait; initiators are threads
-    approximately_timed,  ///< non-blocking transport with phases
-};
 
 /// Binds sockets of this project and of foreign models, and inserts what they need in between:
 /// bridges for coding styles, adapters for widths. Owns what it inserts, as children of the module

@@ -58,7 +58,12 @@ void thread_bridge::serve() {
         deferred_calls::call& next = *requests_.front();
         requests_.pop_front();
         sc_core::sc_time delay = next.delay();
-        out->b_transport(next, delay);
+        try {
+            out->b_transport(next, delay);
+        } catch (const sc_core::sc_report& error) {
+            next.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+            bridge_report::target_error(bridge_report::describe(*this, error, next));
+        }
         calls_.finish(next, sc_core::sc_time_stamp() + delay);
     }
 }

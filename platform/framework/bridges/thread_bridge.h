@@ -2,11 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <tlm>
 
 #include "platform/framework/bridges/deferred_calls.h"
 #include "platform/framework/bridges/forwarding_module.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 
@@ -15,12 +18,13 @@ namespace trn {
 /// initiator gets data, response, DMI hint and the rest of the annotated delay when it repeats its
 /// access. The access of an initiator that was reset ends in the thread; its response is dropped.
 /// The thread is created at the first access.
-class thread_bridge final : public forwarding_module<64, 64, 0> {
+class thread_bridge final : public forwarding_module<64, 64, 0>, public describes_wait {
 public:
     explicit thread_bridge(const sc_core::sc_module_name& name);
 
     /// Number of accesses that are deferred, or whose initiator has abandoned them.
     std::size_t open() const { return calls_.open(); }
+    std::optional<std::string> describe_wait() const override { return calls_.describe_wait(); }
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;

@@ -74,12 +74,14 @@ public:
     }
 };
 
-system::system(plan board) : board_(std::move(board)), modules_(board_.modules.size()) {
+system::system(plan board)
+    : board_(std::move(board)), modules_(board_.modules.size()), foreign_(board_) {
     build(0, static_cast<std::uint32_t>(modules_.size()));
     bind_all();
 }
 
 system::~system() {
+    foreign_.clear();
     while (!modules_.empty()) modules_.pop_back();  // parts before their container
 }
 
@@ -92,6 +94,23 @@ void system::refuse(const model_refusal& why) {
     const plan::module* const module = board_.find(why.module());
     if (module == nullptr) broken_table(why.module() + ": " + why.what());
     refuse(*module, why.what());
+}
+
+void system::refuse(const sc_core::sc_report& why) {
+    if (const plan::module* const named = foreign_.named_by(why)) refuse(*named, text_of(why));
+    throw;  // SystemC's errors are internal errors otherwise
+}
+
+void system::refuse(const plan::binding& bound, const sc_core::sc_report& why) {
+    const auto is_foreign = [&](const plan::endpoint& end) {
+        return board_.port_of(end).foreign != nullptr;
+    };
+    if (!is_foreign(bound.source) && !is_foreign(bound.target)) throw;
+    bound.node.report(
+        mistake::refused_by_model,
+        fmt::format("'{}' does not accept the binding to '{}': {}", board_.local_text(bound.target),
+                    board_.local_text(bound.source), text_of(why)));
+    throw config_error(board_.problems->list());
 }
 
 void system::build(std::uint32_t first, std::uint32_t last) {
@@ -107,9 +126,12 @@ void system::build_one(std::uint32_t index) {
     }
     try {
         modules_[index] = m.built_as->make(m.name.c_str(), m.config);
+        if (!foreign_.add(index, *modules_[index]))
+            broken_table(m.path + ": not of the kind's class");
     } catch (const std::bad_alloc&) {
         refuse(m, "the host has not enough memory or address space");
-    } catch (const sc_core::sc_report&) {
+    } catch (const sc_core::sc_report& why) {
+        if (is_foreign(*m.built_as)) refuse(m, text_of(why));
         throw;  // SystemC's errors are internal errors
     } catch (const std::exception& why) {
         refuse(m, why.what());  // a file that cannot be read, ...
@@ -117,7 +139,13 @@ void system::build_one(std::uint32_t index) {
 }
 
 void system::bind_all() {
-    for (const auto& binding : board_.bindings) bind(binding);
+    for (const auto& binding : board_.bindings) try {
+            if (!bind(binding))
+                broken_table(fmt::format("cannot bind {} to {}", board_.text(binding.source),
+                                         board_.text(binding.target)));
+        } catch (const sc_core::sc_report& why) {
+            refuse(binding, why);
+        }
 }
 
 namespace {
@@ -143,32 +171,30 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
 
 }  // namespace
 
-void system::bind(const plan::binding& binding) {
-    const auto object = [&](const plan::endpoint& end) -> sc_core::sc_object& {
-        const port& p = board_.modules[end.module].built_as->ports[end.port];
-        return find_object(*modules_[end.module], p, end.index, places_[&p]);
-    };
-    const auto explain = [&] {
-        return fmt::format("cannot bind {} to {}", board_.text(binding.source),
-                           board_.text(binding.target));
-    };
+sc_core::sc_object& system::object(const plan::endpoint& end) {
+    const port& p = board_.port_of(end);
+    if (p.foreign) return foreign_.find(end);
+    return find_object(*modules_[end.module], p, end.index, places_[&p]);
+}
+
+/// Returns false if a kind's table does not match its class.
+bool system::bind(const plan::binding& binding) {
     const auto bound = [&] {
-        const port& user =
-            board_.modules[binding.source.module].built_as->ports[binding.source.port];
+        const port& user = board_.port_of(binding.source);
         if (user.join)
             return user.join(*modules_[binding.source.module], *modules_[binding.target.module]);
         auto& source = object(binding.source);
         auto& target = object(binding.target);
-        return bind_sockets(source, target) || bind_lines(source, target, binding.target.index) ||
+        const unsigned line = board_.port_of(binding.target).count ? 0 : binding.target.index;
+        return bind_sockets(source, target) || bind_lines(source, target, line) ||
                join_plugs(source, target);
     };
-    if (!binding.repeated && !bound()) broken_table(explain());
-    if (!binding.window) return;
+    if (!binding.repeated && !bound()) return false;
+    if (!binding.window) return true;
     auto* decoder = dynamic_cast<router*>(modules_[binding.source.module].get());
-    if (decoder == nullptr) broken_table(explain());
+    if (decoder == nullptr) return false;
     const auto& w = *binding.window;
-    if (decoder->map({w.base, w.size, w.target_base, binding.router_port}) != nullptr)
-        broken_table(explain());
+    return decoder->map({w.base, w.size, w.target_base, binding.router_port}) == nullptr;
 }
 
 }  // namespace trn

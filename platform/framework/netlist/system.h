@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "platform/framework/netlist/foreign_ends.h"
 #include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/netlist/plan/address_map.h"
 #include "platform/framework/netlist/plan/plan.h"
@@ -32,6 +33,9 @@ public:
 
     /// \throws config_error (E54) at the place of the module that cannot work
     [[noreturn]] void refuse(const model_refusal& why);
+    /// The error of SystemC's elaboration that is being handled.
+    /// \throws config_error (E54) at the place of the foreign module that it names; else the error
+    [[noreturn]] void refuse(const sc_core::sc_report& why);
 
     /// The module with this full name; nullptr if there is none, or if it is not a T.
     template <class T = sc_core::sc_module>
@@ -61,11 +65,14 @@ private:
     void build(std::uint32_t first, std::uint32_t last);
     void build_one(std::uint32_t index);
     [[noreturn]] void refuse(const plan::module& m, std::string_view why);
+    [[noreturn]] void refuse(const plan::binding& bound, const sc_core::sc_report& why);
     void bind_all();
-    void bind(const plan::binding& bound);
+    bool bind(const plan::binding& bound);
+    sc_core::sc_object& object(const plan::endpoint& end);
 
     plan board_;
     std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // indexed like board_.modules
+    foreign_ends foreign_;
     std::unordered_map<const port*, std::size_t> places_;  // of ports among a module's children
 };
 

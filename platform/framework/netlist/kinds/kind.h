@@ -19,6 +19,8 @@
 
 namespace trn {
 
+class foreign_end;
+
 /// One parameter of a kind: a field of its `config`, with conversion from YAML and to text with its
 /// unit. Tables are written with platform/framework/netlist/kinds/kind_table.h.
 struct parameter {
@@ -100,6 +102,8 @@ struct port {
     port_side side = port_side::any;
     /// uses: passes the provider to the user; false if a class does not match the table.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
+    /// Of a foreign model: what stands for this end. None: an end of this project.
+    std::shared_ptr<const foreign_end> foreign = {};
 
     /// Whether the kind forwards accesses to this target.
     bool forwards() const { return is_decoded || !leads_to.empty(); }
