@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/kinds.h"
 #include "platform/framework/netlist/expansion/plan_board.h"
 #include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/unit/bridges/foreign_models.h"
 #include "tests/unit/bridges/restricted_models.h"
 
@@ -87,7 +87,15 @@ struct phases : foreign::phased_memory {
 const kind_list& sample_kinds() {
     using namespace kind_limits;
     static const kind_list list = [] {
-        kind_list all = kinds();
+        kind_list all;
+        all.push_back(
+            kind_of<router>("router", "Ours.", {},
+                            {port::target("target", "initiators").unlimited(),
+                             port::initiator("initiator", "targets").unlimited().with_ranges()}));
+        all.push_back(kind_of<memory>(
+            "memory", "Ours.",
+            {{"size", &memory::config::size, unit::bytes, within(1, PiB), "capacity"}},
+            {port::target("in", "bytes").of_size(&memory::config::size)}));
         all.push_back(kind_of<driver_module>(
             "driver", "Ours.", {},
             {port::initiator("out", "accesses"), port::irq_out("start", "a line").optional(),
