@@ -69,7 +69,7 @@ void misc_ram::define_registers() {
         });
     }
     regs_.on_write(reg::routing_id, [this](register_access& a) {
-        booting.set(!ready(), a.delay);
+        booting.set(!ready());  // together with the word that hosts poll, also if that is early
         if (from_firmware_) stale.set(false, a.delay);
     });
 }
