@@ -35,6 +35,7 @@ void bandwidth_resource::set_rate(std::uint64_t bytes_per_second) {
 void bandwidth_resource::hold_until(const sc_core::sc_time& time) {
     if (the_mode != timing_mode::contended) return;
     gaps_.clear();
+    gaps_end_ = sc_core::SC_ZERO_TIME;
     free_at_ = std::max(free_at_, time);
 }
 
@@ -51,10 +52,9 @@ sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core:
     if (the_mode == timing_mode::functional) return start;
     const sc_core::sc_time occupied = occupancy(bytes);
     busy_ += occupied;
-    if (start < free_at_) {
-        if (!gaps_.empty() && start < gaps_.back().end) return reserve_gaps(start, occupied);
-        return free_at_ += occupied;
-    }
+    if (start < gaps_end_) [[unlikely]]
+        return reserve_gaps(start, occupied);
+    if (start < free_at_) return free_at_ += occupied;
     if (start > free_at_) add_gap(start);
     return free_at_ = start + occupied;
 }
@@ -63,26 +63,22 @@ sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core:
 void bandwidth_resource::add_gap(const sc_core::sc_time& end) {
     const sc_core::sc_time& now = sc_core::sc_time_stamp();
     if (end <= now) return;
-    std::erase_if(gaps_, [&](const gap& each) { return each.end <= now; });
-    if (gaps_.size() == max_gaps) join_closest_gaps();
-    gaps_.push_back({std::max(free_at_, now), end});
-}
-
-/// Makes room: one gap for the two with the shortest reservations in between, which count as the
-/// begin of both. No capacity is lost, and little time is wrong.
-void bandwidth_resource::join_closest_gaps() {
-    const auto between = [this](std::size_t n) { return gaps_[n + 1].begin - gaps_[n].end; };
-    std::size_t closest = 0;
-    for (std::size_t n = 1; n + 1 < gaps_.size(); ++n)
-        if (between(n) < between(closest)) closest = n;
-    gaps_[closest + 1].begin = gaps_[closest].begin + between(closest);
-    gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(closest));
+    if (!gaps_.empty() && gaps_.front().end <= now)
+        std::erase_if(gaps_, [&](const gap& each) { return each.end <= now; });
+    if (gaps_.size() < max_gaps) {
+        gaps_.push_back({std::max(free_at_, now), end});
+    } else {
+        // One gap for the last two: the reservations between them count as its begin. No capacity
+        // is lost, and few bytes are early.
+        gaps_.back().begin += free_at_ - gaps_.back().end;
+        gaps_.back().end = end;
+    }
+    gaps_end_ = end;
 }
 
 /// Reserves free time between earlier calls' reservations, and the rest after the last of them.
 sc_core::sc_time bandwidth_resource::reserve_gaps(const sc_core::sc_time& start,
                                                   sc_core::sc_time occupied) {
-    if (gaps_.size() == max_gaps) join_closest_gaps();
     std::size_t n = 0;
     while (gaps_[n].end <= start) ++n;
     if (gaps_[n].begin < start) {  // the part before `start` stays free
@@ -100,6 +96,8 @@ sc_core::sc_time bandwidth_resource::reserve_gaps(const sc_core::sc_time& start,
                                  : used != gaps_.end() ? used->begin += occupied
                                                        : free_at_ += occupied;
     gaps_.erase(first, used);
+    if (gaps_.size() > max_gaps) gaps_.erase(gaps_.begin());  // the next one to be in the past
+    gaps_end_ = gaps_.empty() ? sc_core::SC_ZERO_TIME : gaps_.back().end;
     return end;
 }
 

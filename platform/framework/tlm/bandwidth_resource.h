@@ -61,13 +61,13 @@ private:
     };
 
     void add_gap(const sc_core::sc_time& end);
-    void join_closest_gaps();
     sc_core::sc_time reserve_gaps(const sc_core::sc_time& start, sc_core::sc_time occupied);
 
     config cfg_;
     std::uint64_t ps_per_byte_ = 0;  // fixed point; rates from 1 byte per second
     sc_core::sc_time free_at_;       // absolute: the end of the last reservation
     std::vector<gap> gaps_;          // before free_at_, ascending; mostly none
+    sc_core::sc_time gaps_end_;      // of the last one; zero without
     sc_core::sc_time busy_;
     std::uint64_t bytes_ = 0;
 };
