@@ -169,8 +169,10 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
     return out;
 }
 
-void apply_presets(const assembly& file, variables& values, std::vector<bool> given,
-                   const std::function<void(std::size_t, const config::refusal&)>& refuse) {
+void apply_presets(
+    const assembly& file, variables& values, std::vector<bool> given,
+    const std::function<void(std::size_t, const config::refusal&)>& refuse,
+    const std::function<void(const assembly::declared& setting, const std::string& choice)>& note) {
     const auto index_of = [&](std::string_view name) {
         std::size_t i = 0;
         while (file.parameters[i].name != name) ++i;
@@ -191,8 +193,13 @@ void apply_presets(const assembly& file, variables& values, std::vector<bool> gi
                     suggest(wanted, names)});
             continue;
         }
-        for (const auto& setting : chosen->second)
-            if (const auto i = index_of(setting.name); !given[i]) values[i].second = setting.value;
+        const auto choice = table.chooser + "=" + wanted;
+        for (const auto& setting : chosen->second) {
+            const auto i = index_of(setting.name);
+            if (given[i]) continue;
+            values[i].second = setting.value;
+            note(setting, choice);
+        }
     }
 }
 

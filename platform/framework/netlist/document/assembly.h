@@ -67,10 +67,11 @@ enum class file_role { board, assembly, either };
 assembly read_assembly(config::document text, std::filesystem::path folder, file_role role);
 
 /// Sets values from the presets chosen in `values`, except for `given` parameters. Reports invalid
-/// choices by the parameter's index.
+/// choices by the parameter's index, and each value with its choice, such as "product=trn3".
 void apply_presets(
     const assembly& file, variables& values, std::vector<bool> given,
-    const std::function<void(std::size_t parameter, const config::refusal&)>& refuse);
+    const std::function<void(std::size_t parameter, const config::refusal&)>& refuse,
+    const std::function<void(const assembly::declared& setting, const std::string& choice)>& note);
 
 /// The type of a default ("size", "number", "text", ...), and why `text` is not of that type.
 std::string_view value_type(std::string_view text);

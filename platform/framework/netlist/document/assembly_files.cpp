@@ -88,6 +88,7 @@ void assembly_files::set_defaults(assembly& base, const assembly& variant) {
         }
         if (const auto why = not_of_type(found->type, p.value)) all_.report(p.node, *why);
         found->value = p.value;
+        found->node = p.node;
         found->by_variant = true;
     }
     base.misuse.insert(base.misuse.end(), variant.misuse.begin(), variant.misuse.end());

@@ -24,6 +24,18 @@ void planning::report(const config::node& node, mistake code, std::string messag
     if (reported_.insert(once).second) node.report(code, std::move(message), std::move(suggestion));
 }
 
+void planning::note(std::string_view module, std::string_view parameter, parameter_origin origin,
+                    const config::node& node) const {
+    if (!on_origin) return;
+    if (node) {
+        origin.file = node.file();
+        origin.line = node.place().line;
+        origin.column = node.place().column;
+    }
+    on_origin(fmt::format("{}{}{}", module, module.empty() ? "" : ".", parameter),
+              std::move(origin));
+}
+
 void planning::too_many(const config::node& node, std::string_view noun, std::uint64_t max) {
     full = true;
     report(node, mistake::too_many_modules, fmt::format("more than {} {}", max, noun));

@@ -35,6 +35,7 @@ public:
     plan result;
     /// A limit was exceeded and reported: nothing more is added.
     bool full = false;
+    trn::on_origin on_origin = {};  ///< may be empty
     /// Errors are not reported: this part has been read before.
     bool quiet = false;
 
@@ -55,6 +56,9 @@ public:
     bool keeps_reports() const { return !quiet && !result.problems->is_full(); }
     /// Number of calls of report().
     std::size_t mistakes() const { return mistakes_; }
+    /// Reports the origin of a value that is written at `node`, or in no file, to on_origin.
+    void note(std::string_view module, std::string_view parameter, parameter_origin origin,
+              const config::node& node = {}) const;
     void too_many(const config::node& node, std::string_view noun, std::uint64_t max);
     /// Counts the values of an assembly's parameters; reports too many.
     bool has_room(const config::node& node, std::size_t values);

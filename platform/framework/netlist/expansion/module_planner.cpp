@@ -68,6 +68,7 @@ static std::optional<std::string> outside(const assembly::declared& parameter,
 /// The board's parameters, some set on the command line.
 variables module_planner::board_values(const assembly& board) {
     variables values;
+    note_defaults("", board);
     std::vector<bool> given(board.parameters.size());
     for (const auto& p : board.parameters) values.emplace_back(p.name, p.value);
     const auto refuse = [&](mistake code, std::string message, std::string suggestion) {
@@ -107,14 +108,31 @@ variables module_planner::board_values(const assembly& board) {
                 "");
         values[index].second = text;
         given[index] = true;
+        all_.note("", name,
+                  {.given_by = parameter_origin::source::command_line, .written = setting});
     }
-    apply_presets(board, values, given, [&](std::size_t p, const config::refusal& why) {
-        if (given[p])
-            refuse(why.code, why.message, why.suggestion);
-        else
-            all_.report(board.parameters[p].node, why);
-    });
+    apply_presets(
+        board, values, given,
+        [&](std::size_t p, const config::refusal& why) {
+            if (given[p])
+                refuse(why.code, why.message, why.suggestion);
+            else
+                all_.report(board.parameters[p].node, why);
+        },
+        [&](const assembly::declared& chosen, const std::string& choice) {
+            all_.note("", chosen.name,
+                      {.given_by = parameter_origin::source::preset, .written = choice},
+                      chosen.node);
+        });
     return values;
+}
+
+void module_planner::note_defaults(std::string_view module, const assembly& file) const {
+    if (!all_.on_origin) return;
+    for (const auto& p : file.parameters)
+        all_.note(module, p.name,
+                  {.given_by = parameter_origin::source::file_default, .default_text = p.value},
+                  p.node);
 }
 
 void module_planner::expand(scope& here) {
@@ -297,7 +315,7 @@ bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
     }
     if (!all_.has_room(declared.node, declared.assembled->parameters.size())) return false;
     scope inner{declared.assembled, {}, index, {}, {}};
-    fill(declared, known, inner.values);
+    fill(made.path, declared, known, inner.values);
     number.reset();
     made.parameters = inner.values;
     plan_.modules.push_back(std::move(made));
@@ -325,15 +343,30 @@ std::optional<std::string> module_planner::value_of(const setting& s, const vari
     return s.written_out ? s.written_out : all_.text(s.value, known);
 }
 
+/// `inherit: true` is as `NAME: ${NAME}`. Other texts that are no node are of a series.
+void module_planner::note(std::string_view module, const setting& given) const {
+    if (!all_.on_origin) return;
+    const auto key = given.key_node.place(), value = given.value.place();
+    std::string written(given.value.raw());
+    if (key.line == value.line && key.column == value.column)
+        written = fmt::format("${{{}}}", given.key);
+    else if (given.written_out)
+        written = "first: " + written;
+    all_.note(module, given.key,
+              {.given_by = parameter_origin::source::setting, .written = std::move(written)},
+              given.value);
+}
+
 void module_planner::configure(const declaration& declared, const variables& known,
                                plan::module& module) {
     const kind& type = *declared.built_as;
     module.config = type.defaults();
     const auto before = all_.mistakes();
     for (const auto& s : declared.settings) {
-        if (const auto* p = type.find_parameter(s.key))
+        if (const auto* p = type.find_parameter(s.key)) {
             assign(*p, s, known, module.config);
-        else
+            note(module.path, s);
+        } else
             all_.report(s.key_node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", type.name, s.key),
                         [&] { return suggest(s.key, names_of(type.parameters)); });
@@ -374,9 +407,10 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
 }
 
 /// Sets the values of an assembly's parameters for this instance.
-void module_planner::fill(const declaration& declaration, const variables& known,
-                          variables& inner) {
+void module_planner::fill(const std::string& module, const declaration& declaration,
+                          const variables& known, variables& inner) {
     const auto& declared = declaration.assembled->parameters;
+    note_defaults(module, *declaration.assembled);
     std::vector<bool> given(declared.size());
     std::vector<config::node> nodes;
     for (const auto& p : declared) nodes.push_back(p.node);
@@ -396,9 +430,16 @@ void module_planner::fill(const declaration& declaration, const variables& known
         inner[index].second = *text;
         given[index] = true;
         nodes[index] = s.value;
+        note(module, s);
     }
-    apply_presets(*declaration.assembled, inner, std::move(given),
-                  [&](std::size_t p, const config::refusal& why) { all_.report(nodes[p], why); });
+    apply_presets(
+        *declaration.assembled, inner, std::move(given),
+        [&](std::size_t p, const config::refusal& why) { all_.report(nodes[p], why); },
+        [&](const assembly::declared& chosen, const std::string& choice) {
+            all_.note(module, chosen.name,
+                      {.given_by = parameter_origin::source::preset, .written = choice},
+                      chosen.node);
+        });
 }
 
 }  // namespace trn

@@ -57,11 +57,14 @@ private:
     bool is_cycle(const assembly* next, const config::node& node);
 
     bool add(scope& here, declaration& declared, std::uint64_t i);
+    void note(std::string_view module, const setting& given) const;
+    void note_defaults(std::string_view module, const assembly& file) const;
     bool set_each(declaration& declared, std::uint64_t i, const variables& known);
     void configure(const declaration& declared, const variables& known, plan::module& module);
     void assign(const parameter& p, const setting& value, const variables& known, std::any& config);
     std::optional<std::string> value_of(const setting& s, const variables& known);
-    void fill(const declaration& declared, const variables& known, variables& inner);
+    void fill(const std::string& module, const declaration& declared, const variables& known,
+              variables& inner);
 
     planning& all_;
     plan& plan_;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -59,8 +61,33 @@ std::uint64_t digest_of(const plan& board) {
     return all.value();
 }
 
+using reading = std::function<plan(const plan_options&)>;
+
+/// The values of a board that was read again, each with its origin.
+parameter_origins origins_within(std::string_view scope, std::uint64_t digest, plan_options options,
+                                 const reading& read) {
+    parameter_origins all;
+    options.on_origin = [&](std::string name, parameter_origin origin) {
+        if (!is_within(scope, name)) return;
+        auto& kept = all[std::move(name)];
+        if (origin.default_text.empty()) origin.default_text = std::move(kept.default_text);
+        kept = std::move(origin);
+    };
+    const plan again = read(options);
+    if (again.digest != digest)
+        throw std::runtime_error("the files of the board have changed since it was built");
+    for (const auto& [name, value] : again.parameters)
+        if (is_within(scope, name)) all[name].text = value;
+    for (const auto& m : again.modules)
+        for (auto& [name, value] : again.parameters_of(m))
+            if (const auto whole = m.path + "." + name; is_within(scope, whole))
+                all[whole].text = std::move(value);
+    return all;
+}
+
 plan finish(planning& all, const assembly& board, const kind_list& kinds,
-            const plan_options& options) {
+            const plan_options& options, reading again) {
+    all.on_origin = options.on_origin;
     module_planner(all, kinds, options.boards, options.set).plan_all(board);
     all.result.problems->throw_if_any();
     plan& made = all.result;
@@ -69,6 +96,11 @@ plan finish(planning& all, const assembly& board, const kind_list& kinds,
     for (std::uint32_t i = 0; i < made.modules.size(); ++i)
         made.by_path.emplace(made.modules[i].path, i);
     made.digest = digest_of(made);
+    made.read_origins = [digest = made.digest,
+                         options = plan_options{options.boards, options.set, {}},
+                         again = std::move(again)](std::string_view scope) {
+        return origins_within(scope, digest, options, again);
+    };
     return std::move(made);
 }
 
@@ -80,17 +112,22 @@ plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
     const auto board = read_assembly(config::document::load(file, *all.result.problems),
                                      file.parent_path(), file_role::board);
     all.result.file = file;
-    return finish(all, board, kinds, options);
+    return finish(all, board, kinds, options, [file, &kinds](const plan_options& asked) {
+        return plan_board(file, kinds, asked);
+    });
 }
 
 plan plan_text(std::string text, std::string name, const kind_list& kinds,
                const plan_options& options) {
     planning all;
     all.result.file = name;
-    const auto board = read_assembly(
-        config::document::parse(std::move(text), std::move(name), *all.result.problems), ".",
-        file_role::board);
-    return finish(all, board, kinds, options);
+    const auto board =
+        read_assembly(config::document::parse(std::move(text), name, *all.result.problems), ".",
+                      file_role::board);
+    return finish(all, board, kinds, options,
+                  [document = board.document, name, &kinds](const plan_options& asked) {
+                      return plan_text(document->text(), name, kinds, asked);
+                  });
 }
 
 }  // namespace trn

@@ -14,6 +14,7 @@ namespace trn {
 struct plan_options {
     std::filesystem::path boards;
     std::vector<std::string> set;
+    trn::on_origin on_origin = {};  ///< may be empty
 };
 
 /// Reads a board and all files that it names.

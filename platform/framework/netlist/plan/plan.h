@@ -15,6 +15,7 @@
 #include "platform/framework/config/document.h"
 #include "platform/framework/misuse/allowance.h"
 #include "platform/framework/netlist/kinds/kind.h"
+#include "platform/framework/netlist/plan/parameter_origin.h"
 
 namespace trn {
 
@@ -65,6 +66,9 @@ struct plan {
     std::vector<binding> bindings;              ///< in file order
     std::uint64_t digest = 0;                   ///< of all that is built; the same on every host
     std::vector<misuse::allowance> allowances;  ///< of its key `misuse`
+    /// Reads the files again, for the origins of all parameters within `scope`: a board that nobody
+    /// asks keeps none. \throws std::exception if the files cannot be read or have changed
+    std::function<parameter_origins(std::string_view scope)> read_origins;
 
     const module* find(std::string_view path) const;
     std::uint32_t index_of(std::string_view path) const;  ///< or none
