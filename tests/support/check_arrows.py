@@ -79,6 +79,7 @@ ALLOWED = {
     **framework("netlist/binding", "netlist/document"),
     **framework("netlist/expansion", "netlist/binding", "netlist/document", "netlist/plan", "misuse"),
     **framework("netlist", "tlm"),
+    **framework("inspection", "kernel", "registers", "tlm", "netlist/kinds", "netlist/plan", "netlist/document"),
     **framework("snapshots", "kernel", "process"),
     **framework("attach/listen"),
     **framework("attach/control", "attach/listen", "kernel", "tlm"),
