@@ -11,6 +11,7 @@
 #include "models/soc/image_store/boot_images.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/disk_images.h"
+#include "platform/app/parameter_view.h"
 #include "platform/app/register_view.h"
 #include "platform/app/signals.h"
 #include "platform/framework/command_line/version.h"
@@ -124,6 +125,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     } catch (const sc_core::sc_report& why) {
         system_->refuse(why);
     }
+    reports_.install();  // also if a model has set a handler of its own
     add_harts(*methods_);
     add_engines(*methods_);
     add_methods();
@@ -161,15 +163,24 @@ platform::~platform() {
     if (!sanitized) static_cast<void>(system_.release());
 }
 
+static json log_event(const log::record& logged) {
+    json event = {{"time_ps", logged.time_ps},
+                  {"severity", log::severity_name(logged.severity)},
+                  {"module", logged.module},
+                  {"text", logged.text},
+                  {"line", log::to_line(logged)}};
+    if (!logged.rule.empty()) event["rule"] = logged.rule;
+    if (!logged.type.empty())
+        event["report"] = {{"type", logged.type}, {"file", logged.file}, {"line", logged.line}};
+    return event;
+}
+
 // Sends log lines to their former destination and to subscribers.
 void platform::share_log() {
     earlier_sink_ = std::make_shared<log::sink>();
     *earlier_sink_ = log::replace_sink([earlier = earlier_sink_, this](const log::record& r) {
         if (*earlier) (*earlier)(r);
-        methods_->publish("log", {{"time_ps", r.time_ps},
-                                  {"module", r.module},
-                                  {"text", r.text},
-                                  {"line", log::to_line(r)}});
+        if (methods_->subscribed("log")) methods_->publish("log", log_event(r));
     });
 }
 
@@ -276,6 +287,7 @@ std::vector<std::string> platform::chips() const {
 
 void platform::add_methods() {
     add_register_methods(*methods_);
+    add_parameter_methods(*methods_, system_->board());
     methods_->add_list("functions", [this] {
         json all = json::array();
         for (const auto& f : functions()) {

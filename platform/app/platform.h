@@ -16,6 +16,7 @@
 #include "platform/framework/loader/function_names.h"
 #include "platform/framework/loader/source_lines.h"
 #include "platform/framework/log.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/misuse/policy.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -115,6 +116,7 @@ private:
     void open_vcd(const platform_options& options);
     void share_log();
 
+    log::logged_reports reports_;
     std::string digest_;
     std::unique_ptr<system> system_;
     run_loop loop_;

@@ -39,6 +39,20 @@ std::string row_of(const nlohmann::json& entry) {
     return row;
 }
 
+/// "board.yaml:12:3 ${room} (room)": place, text there, and the parameters that it refers to.
+std::string origin_of(const nlohmann::json& origin) {
+    std::string text = origin.value("by", "");
+    if (origin.contains("file")) {
+        const auto place = fmt::format("{}:{}:{}", origin.value("file", ""),
+                                       origin.value("line", 0), origin.value("column", 0));
+        text = text == "file" ? place : fmt::format("{}, {}", text, place);
+    }
+    if (const auto written = origin.value("written", ""); !written.empty()) text += " " + written;
+    for (const auto& name : origin.value("parameters", nlohmann::json::array()))
+        text += fmt::format(" ({})", name.get<std::string>());
+    return text;
+}
+
 std::string percent(const trn_power_sample& sample) {
     return fmt::format("{:.2f} %", sample.basis_points / 100.0);
 }
@@ -131,6 +145,14 @@ void registers(session& platform, const register_choice& choice, const output& o
                 line += fmt::format("\n    {:<30} {:#x}", field, value.get<std::uint64_t>());
         out.result(entry, line);
     }
+}
+
+void parameters(session& platform, const std::string& name, bool inside, const output& out) {
+    auto params = session::json{{"inside", inside}};
+    if (!name.empty()) params["name"] = name;
+    for (const auto& entry : platform.call("parameters", params))
+        out.result(entry, fmt::format("{:<40} {:<20} {}", entry.value("name", ""),
+                                      entry.value("text", ""), origin_of(entry.at("origin"))));
 }
 
 void misuse_rules(session& platform, const std::string& policy, bool clear, const output& out) {

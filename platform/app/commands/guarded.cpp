@@ -8,6 +8,7 @@
 #include <new>
 #include <string_view>
 #include <system_error>
+#include <systemc>
 
 #include "platform/app/recording/log/event.h"
 #include "platform/app/report_file.h"
@@ -15,6 +16,7 @@
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/loader/elf.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -56,6 +58,8 @@ int guarded(const std::function<int()>& command) {
                             1);                   // omit the line number of Boost's source
     } catch (const std::system_error& refused) {  // out of processes, descriptors or memory
         return report_error(refused.what(), 1);
+    } catch (const sc_core::sc_report& ended) {  // of the kernel, or of a model
+        return report_error(log::sentence(ended), 1);
     } catch (const std::bad_alloc&) {
         return report_error(out_of_memory, 1);
     }

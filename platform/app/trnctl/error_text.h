@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/output.h"
 #include "sw-stubs/host/machine/device.h"
 
@@ -18,7 +19,7 @@ inline std::string error_text(const std::exception& error) {
     if (const auto* failed = dynamic_cast<const device_error*>(&error))
         return fmt::format("{}: {}", trn_status_text(failed->status), failed->what());
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return out_of_memory;
-    return printable_lines(error.what());
+    return printable_lines(log::sentence(error));
 }
 
 }  // namespace trn

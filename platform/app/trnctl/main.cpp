@@ -66,8 +66,8 @@ void group(cli::command& app) {
     app.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});
     app.group_subcommands("Memory and register commands", {"peek", "poke", "deposit", "registers"});
     app.group_subcommands("Program commands", {"program", "profile", "cc", "sem", "event"});
-    app.group_subcommands("Status commands",
-                          {"list", "info", "status", "topology", "power", "misuse", "monitor"});
+    app.group_subcommands("Status commands", {"list", "params", "info", "status", "topology",
+                                              "power", "misuse", "monitor"});
     app.group_subcommands("Platform commands", {"pause", "step", "continue", "inject", "snapshot",
                                                 "restore", "snapshots", "reset", "completion"});
 }

@@ -369,6 +369,8 @@ void run_loop::simulate(const sc_time& until) {
         throw;
     }
     simulating_ = false;
+    if (sc_core::sc_get_status() == sc_core::SC_STOPPED)
+        quit("a model, or the action of a report, has called sc_stop()");
     ++counted_.slices;
     if (sc_core::sc_delta_count() != deltas) adapt(boundary - present, wall_clock::now() - start);
     driver_->moved();

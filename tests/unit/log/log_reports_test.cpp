@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <utility>

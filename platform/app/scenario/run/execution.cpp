@@ -22,6 +22,7 @@
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/log.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/misuse/report.h"
 
 namespace trn::scenario {
@@ -173,7 +174,7 @@ void session::play(device& chip, std::uint64_t seed, const progress& report) {
         } catch (const std::bad_alloc&) {
             failure_ = "the operating system gives no more memory";
         } catch (const std::exception& wrong) {
-            failure_ = wrong.what();
+            failure_ = log::sentence(wrong);
         }
         // Ends the run now instead of at the end of the slice.
         board_.loop().pause("the steps are done");

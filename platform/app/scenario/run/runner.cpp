@@ -19,6 +19,7 @@
 #include "platform/app/scenario/results/message.h"
 #include "platform/app/scenario/run/child.h"
 #include "platform/app/scenario/run/job.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/process/output_log.h"
 #include "platform/framework/process/throw_errno.h"
 
@@ -215,7 +216,7 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
     } catch (const std::bad_alloc&) {
         scenarios.report().failed("the operating system gives no more memory", 0);
     } catch (const std::exception& wrong) {
-        scenarios.report().failed(wrong.what(), 0);
+        scenarios.report().failed(log::sentence(wrong), 0);
     }
     std::fflush(nullptr);
     _exit(0);

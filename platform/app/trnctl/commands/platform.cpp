@@ -25,6 +25,24 @@ void add_list(cli::command& app, invocation& line) {
                                  "spaces", "memories", "registers", "misuse"}));
 }
 
+void add_parameters(cli::command& app, invocation& line) {
+    struct choice {
+        std::string name;
+        bool inside = false;
+    };
+    const auto chosen = std::make_shared<choice>();
+    auto* command = add_command(
+        app, line, "params",
+        "parameters of a module or the board, and where their values come from",
+        [chosen, &line](session& s) { parameters(s, chosen->name, chosen->inside, line.out); });
+    command->examples({{"trnctl --connect sockets params chip0.hbm0", "of a module"},
+                       {"trnctl --connect sockets --json params chip0.hbm0.size", "one, as JSON"},
+                       {"trnctl --board trn3-chip params", "of a board"}});
+    command->add_option("name", chosen->name,
+                        "full name of a module or of one parameter; without: the board's");
+    command->add_flag("--inside", chosen->inside, "also those of all modules inside");
+}
+
 void add_inject(cli::command& app, invocation& line) {
     const auto fault = std::make_shared<fault_choice>();
     auto* command =
@@ -74,6 +92,7 @@ void add_run_state(cli::command& app, invocation& line, const std::string& name,
 
 void add_platform(cli::command& app, invocation& line) {
     add_list(app, line);
+    add_parameters(app, line);
     add_inject(app, line);
     add_run_state(app, line, "pause", "pause", "stop simulated time");
     add_run_state(app, line, "step", "step", "execute the events of the next simulated time");
