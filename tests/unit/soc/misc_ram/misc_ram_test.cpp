@@ -174,7 +174,7 @@ protected:
     }
     static constexpr std::uint64_t request = 0x10, map = 0x10, pending = 0x14;
     tlm_driver host{"host"}, firmware{"firmware"};
-    sim_reset block{"block", {}};
+    sim_reset block{"block", {.access_latency = sc_core::SC_ZERO_TIME}};
 };
 
 TEST_F(SimResetTest, KeepsItsRegisterContracts) {
