@@ -24,7 +24,6 @@ public:
     plug end{"end", *this};
     std::vector<std::uint8_t> bytes;
     std::uint64_t base = 0;  ///< address of bytes[0]
-    bool mute = false;       ///< does not answer requests
     sc_core::sc_time delay;  ///< of the last request sent
     unsigned revocations = 0, changes = 0;
     std::vector<link_error> errors;      ///< reported by the link
@@ -77,7 +76,6 @@ public:
     void received(plug&, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
         arrived.push_back(payload.get_address());
         arrivals.push_back(delay);
-        if (mute) return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         const auto offset = payload.get_address() - base;
         if (offset + payload.get_data_length() > bytes.size())
             return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);

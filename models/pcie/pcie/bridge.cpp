@@ -92,7 +92,7 @@ void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
                        const sc_core::sc_object& owner) {
     header.completer = &owner;
     if (request.is_write()) id_ = header.target;
-    if (answer(space_, request)) return;
+    if (answer(space_, request)) return request.set_response_status(tlm::TLM_OK_RESPONSE);
     log(PCI_ERR_UNC_UNSUP, &request);
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }

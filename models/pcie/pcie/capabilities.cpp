@@ -65,7 +65,6 @@ bool answer(config_space& space, tlm::tlm_generic_payload& request) {
         space.write(static_cast<std::uint32_t>(offset), bytes);
     else
         space.read(static_cast<std::uint32_t>(offset), bytes);
-    request.set_response_status(tlm::TLM_OK_RESPONSE);
     return true;
 }
 

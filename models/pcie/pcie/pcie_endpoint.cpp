@@ -215,15 +215,19 @@ void pcie_endpoint::reset_function(reset_kind kind) {
 
 void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
-    if (header != nullptr && header->destination == tlp::space::slot_power)
+    if (header != nullptr && header->destination == tlp::space::slot_power) {
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
         return supply(in_slot_, request.get_address() != 0);
-    if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    }
+    if (!on()) return pcie::refuse(request);
     if (header != nullptr && header->destination == tlp::space::hot_reset) {
         cut_off_ = cut_off_ || request.get_address() != 0;
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
         return reset_function(reset_kind::conventional);
     }
     // Redirected; the requester has the data already.
-    if (header != nullptr && header->destination == tlp::space::completion) return;
+    if (header != nullptr && header->destination == tlp::space::completion)
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
     if (accesses_ == 0 && !postponed_.empty()) execute_postponed();  // nothing overtakes them
     if (accesses_ != 0 && !of_host && header->destination == tlp::space::memory &&
@@ -237,8 +241,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     ++counters_.requests;
     if (header != nullptr && lose_ > 0 && request.is_read()) {
         --lose_;
-        header->lost = true;
-        return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return pcie::lose(request);
     }
     if (header != nullptr && header->destination == tlp::space::config)
         return configure(request, *header);
@@ -336,7 +339,8 @@ void pcie_endpoint::configure(payload& request, tlp& header) {
     const bool mine = (header.target & 0xff) == 0;
     if (mine && request.is_write()) id_ = header.target;
     host_left_ = host_left_ || header.host_left;
-    if (!mine || !pcie::answer(space_, request)) refuse_request(request);
+    if (!mine || !pcie::answer(space_, request)) return refuse_request(request);
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
@@ -435,9 +439,7 @@ void pcie_endpoint::report(std::optional<pcie::error_class> severity) {
     payload message;
     framed framed(message, id_);
     framed.header.destination = tlp::space::error;
-    message.set_write();
-    message.set_address(static_cast<std::uint64_t>(*severity));
-    message.set_data_length(0);
+    set_message(message, static_cast<std::uint64_t>(*severity));
     sc_time untimed;
     link.send(message, untimed);
     ++counters_.error_messages;

@@ -17,6 +17,14 @@ using sc_core::sc_time;
 
 namespace {
 
+/// Sets up a payload for one of several accesses.
+void prepare(payload& part, tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes,
+             std::size_t count) {
+    set_access(part, command, address, bytes, count);
+    part.set_dmi_allowed(false);
+    part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
 /// Repeats an access of a width that a register has refused in aligned 32-bit beats. A read of a
 /// part of a register reads the whole register; a write of a part fails.
 bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time& delay) {
@@ -32,8 +40,7 @@ bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time
         const std::uint64_t count = std::min<std::uint64_t>(address + sizeof beat, end) - begin;
         std::uint8_t* bytes = request.get_data_ptr() + (begin - request.get_address());
         if (request.is_write()) std::memcpy(beat, bytes, count);
-        set_access(part, request.get_command(), address, beat, sizeof beat);
-        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        prepare(part, request.get_command(), address, beat, sizeof beat);
         chip.b_transport(part, delay);
         if (!part.is_response_ok()) return false;
         if (request.is_read()) std::memcpy(bytes, beat + (begin - address), count);
@@ -56,8 +63,7 @@ void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request,
         const std::uint64_t count = done < head            ? head
                                     : done < length - tail ? length - tail - done
                                                            : tail;
-        set_access(part, request.get_command(), first + done, request.get_data_ptr() + done, count);
-        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        prepare(part, request.get_command(), first + done, request.get_data_ptr() + done, count);
         access_memory(chip, part, delay);
         done += count;
     }

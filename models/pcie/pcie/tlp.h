@@ -59,6 +59,17 @@ struct tlp : tlm::tlm_extension<tlp> {
     }
 };
 
+/// The completion of a request that no device accepts: unsupported request (2.3.1).
+inline void refuse(tlm::tlm_generic_payload& request) {
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+/// Loses a request or its completion.
+inline void lose(tlm::tlm_generic_payload& request) {
+    if (auto* const header = request.get_extension<tlp>()) header->lost = true;
+    refuse(request);
+}
+
 /// Attaches a TLP header to a payload for the length of one call. A header that the payload has
 /// already returns afterwards.
 class framed {
@@ -83,8 +94,7 @@ inline void signal(plug& link, tlp::space space, std::uint64_t level = 0) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
     framed.header.destination = space;
-    request.set_write();
-    request.set_address(level);
+    set_message(request, level);
     sc_core::sc_time untimed;
     link.send(request, untimed);
 }

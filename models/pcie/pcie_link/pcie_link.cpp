@@ -222,11 +222,13 @@ void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time
         way& path = ways_[local.index()];
         const std::uint64_t bytes = payload.get_data_length();
         const sc_time at_link = now + delay;
-        const sc_time through =
-            configures && payload.is_write()
-                ? path.reserve_non_posted_write(bytes, at_link)
-                : path.reserve(payload.get_command(), payload.get_address(), bytes, at_link);
-        if (trace::on()) path.crossed(payload.get_command(), bytes, at_link, through);
+        // Messages without data have the direction of a write.
+        const tlm::tlm_command command =
+            payload.is_read() ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND;
+        const sc_time through = configures && payload.is_write()
+                                    ? path.reserve_non_posted_write(bytes, at_link)
+                                    : path.reserve(command, payload.get_address(), bytes, at_link);
+        if (trace::on()) path.crossed(command, bytes, at_link, through);
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
     other(local).send(payload, delay);

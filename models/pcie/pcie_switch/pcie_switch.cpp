@@ -101,8 +101,10 @@ void pcie_switch::received(plug& local, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
     const bool from_above = local.index() == up_index;
     side& entry = side_of(local);
-    if (header != nullptr && header->destination == tlp::space::slot_power)
+    if (header != nullptr && header->destination == tlp::space::slot_power) {
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
         return supply(request.get_address() != 0);
+    }
     if (header == nullptr || !entry.bridge->reachable())
         return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header->destination == tlp::space::hot_reset) {
@@ -156,7 +158,7 @@ void pcie_switch::redirect_completion(const payload& request, const tlp& header,
     framed.header.destination = tlp::space::completion;
     framed.header.target = header.requester;
     framed.header.completer = this;
-    completion.set_write();
+    set_message(completion);
     completion.set_data_length(request.get_data_length());
     occupy(up_.outbound, completion, delay);
     up.send(completion, delay);
@@ -166,9 +168,8 @@ void pcie_switch::redirect_completion(const payload& request, const tlp& header,
 
 void pcie_switch::pass_completion(plug& local, payload& completion, const tlp& header,
                                   sc_time& delay) {
-    completion.set_response_status(tlm::TLM_OK_RESPONSE);
     // the completion is back at the switch that redirected it
-    if (header.completer == this) return;
+    if (header.completer == this) return completion.set_response_status(tlm::TLM_OK_RESPONSE);
     side& entry = side_of(local);
     occupy(entry.inbound, completion, delay);
     if (local.index() != up_index) {
@@ -180,6 +181,7 @@ void pcie_switch::pass_completion(plug& local, payload& completion, const tlp& h
         occupy(down_[i]->outbound, completion, delay);
         return down[i].send(completion, delay);
     }
+    pcie::refuse(completion);
 }
 
 /// Adds half of a crossing, for the port at one side.

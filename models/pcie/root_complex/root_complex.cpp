@@ -100,11 +100,12 @@ std::vector<serves_functions::served> root_complex::functions() {
 // --- Requests of the host
 
 void root_complex::send(payload& request, tlp& header, sc_time& delay) {
-    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header.destination == tlp::space::config)
         configure(request, header, delay);
     else if (const auto target = port_of(request.get_address(), request.get_data_length()))
         pass_down(*target, request, delay);
+    else
+        pcie::refuse(request);
     if (header.lost) {
         ++counters_.timeouts;
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
@@ -121,11 +122,12 @@ void root_complex::configure(payload& request, tlp& header, sc_time& delay) {
     if (bus == 0) {
         const unsigned device = header.target >> 3;
         if (device < ports_.size() && (header.target & 7) == 0)
-            ports_[device]->configure(request, header, *this);
-        return;
+            return ports_[device]->configure(request, header, *this);
+        return pcie::refuse(request);
     }
     for (unsigned i = 0; i < ports_.size(); ++i)
         if (ports_[i]->has_bus(bus)) return pass_down(i, request, delay);
+    pcie::refuse(request);
 }
 
 std::optional<unsigned> root_complex::port_of(std::uint64_t address, std::uint64_t length) const {
@@ -138,7 +140,7 @@ void root_complex::pass_down(unsigned target, payload& request, sc_time& delay) 
     if (ports_[target]->reachable())
         port[target].send(request, delay);
     else  // 2.9.1: the port itself completes requests to a link that is down
-        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        pcie::refuse(request);
 }
 
 bool root_complex::direct_pointer(payload& request, tlm::tlm_dmi& dmi) {
@@ -200,30 +202,25 @@ std::optional<root_complex::peer> root_complex::peer_of_host(unsigned source,
 void root_complex::received(plug& local, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
     bridge& above = *ports_[local.index()];
-    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     // Only root complexes enumerate.
     if (!started_ && header != nullptr && header->destination == tlp::space::config)
         throw model_refusal(
             *this, fmt::format("port[{}] is joined to another root port: a root port leads to a "
                                "chip, a card or a switch's 'up'",
                                local.index()));
-    if (header == nullptr || !above.reachable()) return;
+    if (header == nullptr || !above.reachable()) return pcie::refuse(request);
     if (header->destination == tlp::space::error) {
         ++counters_.error_messages;
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
         const auto severity = static_cast<pcie::error_class>(request.get_address());
         if (above.forwards(severity)) above.receive_error(header->requester, severity);
         return;
     }
     if (header->destination == tlp::space::completion)
         return pass_completion(request, *header, delay);
-    if (!above.passes_up()) {
-        ++counters_.refused;
-        return above.log(PCI_ERR_UNC_UNSUP, &request);
-    }
-    if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester))) {
-        ++counters_.refused;
-        return above.log(PCI_ERR_UNC_ACSV, &request);
-    }
+    if (!above.passes_up()) return refuse(request, above, PCI_ERR_UNC_UNSUP);
+    if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester)))
+        return refuse(request, above, PCI_ERR_UNC_ACSV);
     host_function* function = sender(*header);
     if (request.get_address() == host_function::message_address && request.is_write()) {
         std::uint32_t value = 0;
@@ -234,12 +231,11 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
     }
     if (function == nullptr) {
         ++counters_.refused;
-        return;
+        return pcie::refuse(request);
     }
     if (lose_ > 0 && request.is_read()) {
         if (--lose_ == 0) forget_all_pointers();  // requests for pointers are no longer refused
-        header->lost = true;
-        return;
+        return pcie::lose(request);
     }
     const std::uint64_t address = request.get_address();
     if (const auto target = peer_of(local.index(), *function, address, request.get_data_length())) {
@@ -279,6 +275,13 @@ void root_complex::pass_completion(payload& completion, const tlp& header, sc_ti
     if (timing() == timing_mode::contended) delay += cfg_.peer_latency;
     for (unsigned i = 0; i < ports_.size(); ++i)
         if (ports_[i]->has_bus(pcie::bus_of(header.target))) return pass_down(i, completion, delay);
+    pcie::refuse(completion);
+}
+
+void root_complex::refuse(payload& request, pcie::bridge& above, std::uint32_t error) {
+    ++counters_.refused;
+    above.log(error, &request);
+    pcie::refuse(request);
 }
 
 unsigned root_complex::peeked(plug& local, payload& request) {

@@ -128,6 +128,7 @@ private:
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
+    void refuse(payload& request, pcie::bridge& above, std::uint32_t error);
     pcie::host_function* sender(const pcie::tlp& header);
     std::optional<peer> peer_of(unsigned source, const pcie::host_function& function,
                                 std::uint64_t address, std::uint64_t length) const;

@@ -22,15 +22,16 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
       regs_(regs::table),
       direction_{bandwidth_resource({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}),
                  bandwidth_resource({cfg.bytes_per_second, sc_core::SC_ZERO_TIME})} {
-    for (const int die : {0, 1}) {
-        auto& socket = die == 0 ? from_die_0 : from_die_1;
-        socket.register_b_transport(this, &die_to_die::b_transport, die);
-        socket.register_transport_dbg(this, &die_to_die::transport_dbg, die);
-        socket.register_get_direct_mem_ptr(this, &die_to_die::get_direct_mem_ptr, die);
-        toward(static_cast<unsigned>(die))
-            .register_invalidate_direct_mem_ptr(this, &die_to_die::invalidate_direct_mem_ptr, die);
-        sides_[static_cast<unsigned>(die)].link = this;
-        sides_[static_cast<unsigned>(die)].toward = static_cast<unsigned>(die);
+    for (const unsigned die : {0u, 1u}) {
+        side& way = sides_[die];
+        way.link = this;
+        way.toward = die;
+        auto& socket = die == 0 ? from_die_1 : from_die_0;
+        socket.register_b_transport(&way, &side::b_transport);
+        socket.register_transport_dbg(&way, &side::transport_dbg);
+        socket.register_get_direct_mem_ptr(&way, &side::get_direct_mem_ptr);
+        toward(die).register_invalidate_direct_mem_ptr(this, &die_to_die::invalidate_direct_mem_ptr,
+                                                       static_cast<int>(die));
     }
 
     regs_.view(reg::status,
@@ -73,37 +74,34 @@ void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, co
                     until, link->direction_[arrives].occupancy(bytes));
 }
 
-void die_to_die::b_transport(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
-    const unsigned target = 1 - static_cast<unsigned>(source);
-    if (!up(delay)) {
-        misuse::report(misuse::link_before_training, *this, "to die " + std::to_string(target));
+void die_to_die::side::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (!link->up(delay)) {
+        misuse::report(misuse::link_before_training, *link, "to die " + std::to_string(toward));
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
     const sc_time now = sc_core::sc_time_stamp();
-    const sc_time through = sides_[target].pass(payload.get_command(), payload.get_address(),
-                                                payload.get_data_length(), now + delay);
-    if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
-    toward(target)->b_transport(payload, delay);
+    const sc_time through =
+        pass(payload.get_command(), payload.get_address(), payload.get_data_length(), now + delay);
+    if (timing() == timing_mode::contended) delay = through - now + link->cfg_.latency;
+    link->toward(toward)->b_transport(payload, delay);
     // Add the latency of the response last: reservations on the other die begin before it.
-    if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
+    if (payload.is_read() && timing() == timing_mode::contended) delay += link->cfg_.latency;
 }
 
-unsigned die_to_die::transport_dbg(int source, tlm::tlm_generic_payload& payload) {
-    return toward(1 - static_cast<unsigned>(source))->transport_dbg(payload);
+unsigned die_to_die::side::transport_dbg(tlm::tlm_generic_payload& payload) {
+    return link->toward(toward)->transport_dbg(payload);
 }
 
-bool die_to_die::get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payload,
-                                    tlm::tlm_dmi& dmi) {
-    const unsigned target = 1 - static_cast<unsigned>(source);
-    if (!up() && !memory_descriptor::asked(payload)) {
+bool die_to_die::side::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    if (!link->up() && !memory_descriptor::asked(payload)) {
         dmi.allow_read_write();
         return false;
     }
-    route::add(payload, sides_[target]);
-    const bool granted = toward(target)->get_direct_mem_ptr(payload, dmi);
-    dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
-    dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
+    route::add(payload, *this);
+    const bool granted = link->toward(toward)->get_direct_mem_ptr(payload, dmi);
+    dmi.set_read_latency(dmi.get_read_latency() + link->cfg_.latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + link->cfg_.latency);
     return granted;
 }
 

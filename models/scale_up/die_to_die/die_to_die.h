@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -23,6 +23,8 @@ namespace trn {
 /// it unchanged. Each direction has a bandwidth; a write uses the outward direction, a read the
 /// return direction. Spec: doc/models/scale_up/die_to_die.md.
 class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {
+    struct side;
+
 public:
     struct config {
         std::uint64_t bytes_per_second = 2'460'000'000'000;  ///< per direction
@@ -32,8 +34,8 @@ public:
         bool needs_training = false;  ///< accesses fail until firmware has trained the link
     };
 
-    tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_0{"from_die_0"};
-    tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_1{"from_die_1"};
+    target_socket<side> from_die_0{"from_die_0"};
+    target_socket<side> from_die_1{"from_die_1"};
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_0{"to_die_0"};
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_1{"to_die_1"};
     register_socket control{"control", regs_};  ///< die_to_die.regs.yaml
@@ -60,15 +62,15 @@ private:
     struct side final : crossing {
         die_to_die* link = nullptr;
         unsigned toward = 0;  // die at the other end
+        void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+        unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+        bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& start) override;
         void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& start,
                      const sc_core::sc_time& until) override;
     };
 
-    void b_transport(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(int source, tlm::tlm_generic_payload& payload);
-    bool get_direct_mem_ptr(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void invalidate_direct_mem_ptr(int target, sc_dt::uint64 first, sc_dt::uint64 last);
     auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
     std::uint64_t status(const sc_core::sc_time& delay) const;

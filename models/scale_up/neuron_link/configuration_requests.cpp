@@ -29,15 +29,10 @@ configuration_requests::pending configuration_requests::send(unsigned port, std:
         regs_.get(reg::config_address, port), word);
     sc_core::sc_time delay;
     port_[port].send(request.payload, delay);
-    switch (request.payload.get_response_status()) {
-    case tlm::TLM_OK_RESPONSE:
-        return {now + delay, word, error_none};
-    case tlm::TLM_INCOMPLETE_RESPONSE:
-        ++timeouts_;
-        return {now + timeout_, ~0u, error_timeout};
-    default:
-        return {now + delay, ~0u, error_unsupported};
-    }
+    if (request.payload.is_response_ok()) return {now + delay, word, error_none};
+    if (!request.header.lost) return {now + delay, ~0u, error_unsupported};
+    ++timeouts_;
+    return {now + timeout_, ~0u, error_timeout};
 }
 
 void configuration_requests::schedule() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "models/misuse_rules.h"
 #include "models/pcie/pcie/tlp.h"
@@ -13,7 +14,6 @@
 #include "models/scale_up/neuron_link/notice.h"
 #include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -32,13 +32,14 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
         axi[i].register_invalidate_direct_mem_ptr(this, &neuron_link::axi_revoked,
                                                   static_cast<int>(i));
     for (unsigned i = 0; i < windows; ++i) {
-        const auto listen = [this](auto& socket, int source) {
-            socket.register_b_transport(this, &neuron_link::pass, source);
-            socket.register_transport_dbg(this, &neuron_link::peek, source);
-            socket.register_get_direct_mem_ptr(this, &neuron_link::request_pointer, source);
+        const auto listen = [this](auto& socket, entrance& way, unsigned source) {
+            way = {this, static_cast<int>(source)};
+            socket.register_b_transport(&way, &entrance::b_transport);
+            socket.register_transport_dbg(&way, &entrance::transport_dbg);
+            socket.register_get_direct_mem_ptr(&way, &entrance::get_direct_mem_ptr);
         };
-        listen(window[i], from_window + static_cast<int>(i));
-        listen(fabric[i], from_fabric + static_cast<int>(i));
+        listen(window[i], entrances_[i], from_window + i);
+        listen(fabric[i], entrances_[windows + i], from_fabric + i);
     }
     make_registers();
     SC_METHOD(finish_requests);
@@ -155,6 +156,8 @@ void neuron_link::pass(int source, tlm::tlm_generic_payload& payload, sc_time& d
                       sc_core::sc_time_stamp() + delay);
     const sc_time start = delay;
     delay += cfg_.latency;
+    std::optional<pcie::framed> own;  // of the requester
+    if (source >= from_window) own.emplace(payload, pcie::function_id{});
     payload.set_address(hop.address);
     if (hop.destination == to_chip)
         die_of(hop.address)->b_transport(payload, delay);
@@ -162,10 +165,7 @@ void neuron_link::pass(int source, tlm::tlm_generic_payload& payload, sc_time& d
         port[hop.destination].send(payload, delay);
     payload.set_address(address);
     if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
-    if (source < from_window || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
-        return;
-    const auto* pending = payload.get_extension<pending_access>();
-    if (pending != nullptr && pending->is_deferred()) return;
+    if (!own || !own->header.lost) return;
     // The requester's completion timeout (PCIe 6.0 2.8), measured from the request's start.
     delay = start + cfg_.completion_timeout;
     ++timeouts_;
@@ -248,8 +248,7 @@ void neuron_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_ti
     const bool good = behaviour_ == behaviour::good;
     // Faults: a mute chip does not answer; a garbled completion of a memory access is dropped by
     // the requester.
-    if (behaviour_ == behaviour::mute || (!good && !configures))
-        return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (behaviour_ == behaviour::mute || (!good && !configures)) return pcie::lose(payload);
     if (!good) return identity_.answer_garbage(local.index(), payload, delay);
     if (configures) return identity_.answer(local.index(), payload, delay);
     pass(static_cast<int>(local.index()), payload, delay);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -31,6 +31,8 @@ class neuron_link : public sc_core::sc_module,
                     public plug::device,
                     public publishes_statistics,
                     public accepts_faults {
+    struct entrance;
+
 public:
     struct config {
         /// Bit of an AXI address that selects host memory, which partners cannot access.
@@ -53,10 +55,8 @@ public:
 
     template <class T>
     using sockets = sc_core::sc_vector<T>;
-    sockets<tlm_utils::simple_target_socket_tagged_optional<neuron_link, 64>> window{"window",
-                                                                                     windows};
-    sockets<tlm_utils::simple_target_socket_tagged_optional<neuron_link, 64>> fabric{"fabric",
-                                                                                     windows};
+    sockets<optional_target_socket<entrance>> window{"window", windows};
+    sockets<optional_target_socket<entrance>> fabric{"fabric", windows};
     register_socket control{"control", regs_};  ///< neuron_link.regs.yaml
     sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
     sockets<plug> port{"port"};
@@ -87,6 +87,20 @@ private:
         link_down,
         not_of_the_chip,
         timeout
+    };
+    /// A window for accesses of the chip.
+    struct entrance {
+        neuron_link* link = nullptr;
+        int source = from_window;
+        void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+            link->pass(source, payload, delay);
+        }
+        unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+            return link->peek(source, payload);
+        }
+        bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+            return link->request_pointer(source, payload, dmi);
+        }
     };
     enum class behaviour : std::uint8_t { good, mute, garbage };
     struct step {
@@ -150,6 +164,7 @@ private:
     void update_irq(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
     const config cfg_;
+    std::array<entrance, 2 * windows> entrances_;
     register_bank regs_;
     fabric_identity identity_{*this, ports, regs_, [this](std::uint64_t causes) { raise(causes); }};
     configuration_requests requests_{regs_, port, cfg_.completion_timeout,

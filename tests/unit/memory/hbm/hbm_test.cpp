@@ -155,6 +155,7 @@ TEST_F(HbmTest, SharedMemoryIsDescribedAsAWholeAlsoBesideErrors) {
     tlm::tlm_generic_payload payload;
     memory_descriptor wanted;
     payload.set_extension(&wanted);
+    payload.set_read();
     payload.set_address(0x5010);
     tlm::tlm_dmi dmi;
     EXPECT_TRUE(cpu.out->get_direct_mem_ptr(payload, dmi));
@@ -165,6 +166,7 @@ TEST_F(HbmTest, SharedMemoryIsDescribedAsAWholeAlsoBesideErrors) {
     EXPECT_EQ(wanted.bytes, stack.bytes().data());
     EXPECT_EQ(wanted.descriptor, -1);  // private memory
     payload.set_address(stack.settings().size);
+    dmi.init();
     EXPECT_FALSE(cpu.out->get_direct_mem_ptr(payload, dmi));
     payload.clear_extension(&wanted);
 }
