@@ -31,6 +31,7 @@ void board_options::add_to(cli::command& command) {
         ->check(trace_name());
     add_vcd_options(command, build.vcd, build.vcd_signals);
     add_misuse_options(command, build.misuse);
+    add_protocol_option(command, protocol);
     command.add_option("--record", record,
                        "record all input from outside in this folder, for 'trnvp replay'");
     command.add_option("--fidelity-report", fidelity_report,

@@ -8,6 +8,7 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/output_files.h"
 #include "platform/app/platform.h"
+#include "platform/app/protocol_option.h"
 #include "platform/framework/command_line/options.h"
 
 namespace trn {
@@ -15,6 +16,7 @@ namespace trn {
 /// Options of both `run` and `guest` to build, run and observe a board.
 struct board_options {
     platform_options build;
+    protocol_choice protocol;
     std::string timing = "contended";
     std::string policy = "free";
     std::filesystem::path record, fidelity_report;

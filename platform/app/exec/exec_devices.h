@@ -28,7 +28,7 @@ private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     template <typename Forward>
-    void widen(tlm::tlm_generic_payload& payload, const Forward& forward);
+    tlm::tlm_response_status widen(tlm::tlm_generic_payload& payload, const Forward& forward);
 
     const std::function<void()> polled_;
 };

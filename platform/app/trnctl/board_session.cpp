@@ -135,6 +135,7 @@ void choose_misuse(const std::string& text) {
 
 std::unique_ptr<session> board_session(const session_options& options) {
     options.hart.apply();
+    options.protocol.apply();
     misuse::set_rules(misuse::all_rules);
     for (const std::string& text : options.misuse) choose_misuse(text);
     return std::make_unique<own_platform>(options);

@@ -12,6 +12,7 @@
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/output.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn {
 
@@ -33,6 +34,7 @@ void add_target(cli::command& app, session_options& target) {
         ->needs("--board");
     app.add_option("--seed", target.seed, "of --board's random streams")->needs("--board");
     add_hart_option(app, target.hart);
+    add_protocol_option(app, target.protocol);
     app.add_option("--misuse", target.misuse,
                    "log or count when software breaks a rule of doc/rules.md; "
                    "log:tile-race,... also checks rules that are checked on demand")
@@ -60,8 +62,9 @@ void add_commands(cli::command& app, invocation& line) {
 }
 
 void group(cli::command& app) {
-    app.group_options("A board of its own", {"--board", "--firmware", "--set", "--timing", "--seed",
-                                             "--hart", "--perf-map", "--misuse", "--trace"});
+    app.group_options("A board of its own",
+                      {"--board", "--firmware", "--set", "--timing", "--seed", "--hart",
+                       "--perf-map", "--misuse", "--check-protocol", "--trace"});
     app.group_options("A running platform", {"--connect", "--token-file"});
     app.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});
     app.group_subcommands("Memory and register commands", {"peek", "poke", "deposit", "registers"});
@@ -86,7 +89,8 @@ int execute(int argc, char** argv) {
     if (const int mistaken = parse_command_line(app, argc, argv)) return mistaken;
     if (!line.chosen) return 0;  // --help
     line.chosen(*open_session(line.target));
-    return trace::failure().empty() ? 0 : 1;
+    print_protocol_violations();
+    return trace::failure().empty() && !base_protocol::failed() ? 0 : 1;
 }
 
 bool is_of_user(const std::exception& error) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/app/hart_option.h"
+#include "platform/app/protocol_option.h"
 #include "sw-stubs/trnctl/session.h"
 
 namespace trn {
@@ -18,6 +19,7 @@ struct session_options {
     std::vector<std::string> set;  ///< "name=value" for the board's parameters
     bool functional = false;       ///< starts `board` without contention for resources
     hart_choice hart;              ///< how harts of `board` execute
+    protocol_choice protocol;      ///< whether calls between models of `board` are checked
     std::uint64_t seed = 0;        ///< seed of the board's random streams
     std::string trace;             ///< file of the board's event trace
     std::vector<std::string>

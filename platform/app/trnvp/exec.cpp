@@ -31,6 +31,7 @@
 #include "platform/app/exec/console_input.h"
 #include "platform/app/exec/exec_machine.h"
 #include "platform/app/hart_option.h"
+#include "platform/app/protocol_option.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trnvp/exec_harts.h"
 #include "platform/framework/attach/console/standard_streams.h"
@@ -48,6 +49,7 @@
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/log.h"
 #include "platform/framework/output.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn {
 
@@ -68,6 +70,7 @@ struct exec_options {
     bool statistics = false;
     misuse::choices misuse;
     hart_choice hart;
+    protocol_choice protocol;
     exec_harts harts;
 };
 
@@ -298,9 +301,11 @@ int exec(const exec_options& chosen) try {
     if (executed) write_coverage(*executed, chosen.coverage);
     if (!chosen.signature.empty()) complete &= write_signature(chosen, program, m.ram());
     if (!chosen.misuse.policies.empty() || !chosen.misuse.allowances.empty()) print_misuse({});
+    print_protocol_violations();
     if (m.exit_code()) {
         const int code = *m.exit_code();
-        return code == 0 && (misuse::failed() || !complete) ? 1 : code;
+        const bool failed = misuse::failed() || base_protocol::failed() || !complete;
+        return code == 0 && failed ? 1 : code;
     }
     print_end(chosen.program, stop, m);
     return 1;
@@ -343,6 +348,7 @@ void add_exec(cli::command* command, int& status) {
                         "serve GDB on this loopback port (0 chooses one) or Unix socket, and wait "
                         "for it");
     add_misuse_options(*command, chosen->misuse);
+    add_protocol_option(*command, chosen->protocol);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
     command->group_options("Harts", {"--hart", "--perf-map", "--harts", "--hart-delay",
@@ -351,13 +357,14 @@ void add_exec(cli::command* command, int& status) {
     command->group_options("Limits", {"--max-instructions", "--max-time"});
     command->group_options("Reports",
                            {"--commit-log", "--coverage", "--signature", "--signature-granularity",
-                            "--statistics", "--misuse", "--misuse-allow"});
+                            "--statistics", "--misuse", "--misuse-allow", "--check-protocol"});
     command->examples(
         {{"trnvp exec program.elf --max-time '10 ms'", "the status is that of the program"},
          {"trnvp exec program.elf --commit-log log.txt --statistics",
           "each instruction as Spike prints it, and their number"}});
     command->callback([chosen, &status] {
         chosen->hart.apply();
+        chosen->protocol.apply();
         status = exec(*chosen);
     });
 }

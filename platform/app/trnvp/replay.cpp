@@ -20,6 +20,7 @@
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/hart_option.h"
+#include "platform/app/protocol_option.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
 #include "platform/app/trace_name.h"
@@ -32,6 +33,7 @@
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn {
 
@@ -49,6 +51,7 @@ struct replay_options {
     std::string uart = "none";
     std::string max_time = "86400 s";
     hart_choice hart{.mode = as_recorded};
+    protocol_choice protocol;
     misuse::choices misuse;
     bool strict = false;
     bool json = false;
@@ -140,6 +143,7 @@ int run(const replay_options& chosen) {
     auto harts = chosen.hart;
     if (harts.mode == as_recorded) harts.mode = about.hart;
     harts.apply();
+    chosen.protocol.apply();
     auto build = recording::options_of(about, folder, chosen.firmware);
     build.trace = chosen.trace;
     build.vcd = chosen.vcd;
@@ -163,13 +167,14 @@ int run(const replay_options& chosen) {
     const bool tolerant = !again.same() && !chosen.strict;
     const auto lost = board.finish_records();
     const bool good = lost.empty() && !result.interrupted && !misuse::failed() &&
-                      (result.differences == 0 || tolerant);
+                      !base_protocol::failed() && (result.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
         print_json(result, content, again.same(), good, misuse::to_json(board.chips()), wall);
     else
         print(result, content, again.same(), wall);
     if (!chosen.json) print_misuse(board.chips());
+    print_protocol_violations();
     if (!result.interrupted) signals.clear();
     const auto unread =
         streams.finish(result.interrupted ? std::optional(standard_streams::grace) : std::nullopt);
@@ -191,6 +196,7 @@ void add_replay(cli::command* c, int& status) {
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     add_hart_option(*c, chosen->hart);
     add_misuse_options(*c, chosen->misuse);
+    add_protocol_option(*c, chosen->protocol);
     c->add_option("--uart", chosen->uart, "stdout or none")
         ->transform(cli::one_of({"stdout", "none"}));
     c->add_option("--max-time", chosen->max_time,
@@ -201,7 +207,7 @@ void add_replay(cli::command* c, int& status) {
     c->add_flag("--json", chosen->json, "the result as one JSON line");
     c->group_options("Platform", {"--firmware", "--hart", "--perf-map", "--max-time"});
     c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
-                                 "--uart", "--strict", "--json"});
+                                 "--check-protocol", "--uart", "--strict", "--json"});
     c->examples({{"trnvp replay session --uart none", "status 0 if nothing differs"},
                  {"trnvp replay session --trace again.txt --json",
                   "with a trace, and the result as JSON"}});

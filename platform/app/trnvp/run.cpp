@@ -37,6 +37,7 @@
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn {
 
@@ -288,7 +289,8 @@ private:
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
         const auto failures = boot_failures();
-        if (misuse::failed() || !lost_.empty() || !failures.empty()) good = false;
+        if (misuse::failed() || base_protocol::failed() || !lost_.empty() || !failures.empty())
+            good = false;
         if (chosen_.json) {
             print_json({{"event", "ended"},
                         {"reason", to_string(reason.cause)},
@@ -305,6 +307,7 @@ private:
             for (const auto& failure : failures) print_to(stderr, "trnvp: {}\n", failure);
             print_misuse(platform_.chips());
         }
+        print_protocol_violations();
         return good ? 0 : 1;
     }
 
@@ -357,7 +360,7 @@ void add_run(cli::command* c, int& status) {
                                      "--token-file", "--uart", "--record"});
     c->group_options("Time", {"--until", "--max-time", "--time-policy", "--paused"});
     c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
-                                 "--fidelity-report", "--coverage", "--json"});
+                                 "--check-protocol", "--fidelity-report", "--coverage", "--json"});
     c->examples(
         {{"trnvp run trn3-chip --until ready", "boots it, and ends"},
          {"trnvp run trn3-chip --listen sockets &",
@@ -367,6 +370,7 @@ void add_run(cli::command* c, int& status) {
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
         chosen->hart.apply();
+        chosen->board.protocol.apply();
         status = session(*chosen).run();
     });
 }

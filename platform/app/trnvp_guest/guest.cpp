@@ -100,12 +100,13 @@ void add_guest(cli::command* c, int& status) {
                                "--memory", "--cpus", "--nodes", "--clock", "--qemu"});
     c->group_options("Connections", {"--listen", "--gdb", "--uart", "--record"});
     c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
-                                 "--fidelity-report"});
+                                 "--check-protocol", "--fidelity-report"});
     c->examples({{"trnvp guest trn3-chip", "the public driver's test program, then off"},
                  {"trnvp guest trn3-chip --module neuron.ko --cpus 2",
                   "a shell with a kernel module of your own"}});
     c->callback([chosen, &status] {
         chosen->hart.apply();
+        chosen->board.protocol.apply();
         status = guest(*chosen);
     });
 }

@@ -36,6 +36,7 @@
 #include "platform/framework/output.h"
 #include "platform/framework/process/private_file.h"
 #include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn {
 
@@ -129,9 +130,10 @@ public:
         const int status = conclude(reason);
         consoles_.finish();
         print_misuse(platform_.chips());
+        print_protocol_violations();
         if (const auto unread = finish_streams(by_itself); !unread.empty())
             print_to(stderr, "trnvp: {}\n", lost = unread);
-        const bool failed = misuse::failed() || !lost.empty();
+        const bool failed = misuse::failed() || base_protocol::failed() || !lost.empty();
         return status == 0 && failed ? 1 : status;
     }
 

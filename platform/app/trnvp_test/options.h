@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/app/hart_option.h"
+#include "platform/app/protocol_option.h"
 #include "platform/app/scenario/selection/selection.h"
 #include "platform/framework/misuse/policy.h"
 
@@ -21,6 +22,7 @@ struct test_options {
     unsigned jobs = 0;
     misuse::choices misuse;
     hart_choice hart;
+    protocol_choice protocol;
     scenario::selection selected;
     bool json = false, quiet = false, list = false, digest = false, share = true;
     bool slurm = false, strict = false;

@@ -239,6 +239,7 @@ std::string options_of(const test_options& chosen) {
                                     scenario::shell_word(word.substr(option.size())));
     if (chosen.timing != "contended") text += " --timing " + chosen.timing;
     if (chosen.hart.mode != hart_choice().mode) text += " --hart " + chosen.hart.mode;
+    if (!chosen.protocol.policy.empty()) text += " --check-protocol " + chosen.protocol.policy;
     return text;
 }
 
@@ -307,6 +308,7 @@ void add_test(cli::command* c, int& status) {
     add_misuse_options(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
+    add_protocol_option(*c, chosen->protocol);
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "report the registers that each run accessed; .json or .md");
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
@@ -363,8 +365,8 @@ void add_test(cli::command* c, int& status) {
                                          "--durations", "--rerun-failed", "--list", "--strict"});
     c->group_options("How often", {"--seeds", "--repeat", "--shuffle", "--until-fail", "--share"});
     c->group_options("Where", {"--jobs", "--slurm", "--partition"});
-    c->group_options("Platform",
-                     {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow"});
+    c->group_options("Platform", {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow",
+                                  "--check-protocol"});
     c->group_options("Reports", {"--junit", "--html", "--report", "--history", "--json",
                                  "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal",
                                  "--coverage", "--fidelity-report"});
@@ -385,6 +387,7 @@ void add_test(cli::command* c, int& status) {
         if (chosen->schema) warn_of_ignored("--schema", {"--schema"}, *c);
         if (chosen->steps) warn_of_ignored("--steps", {"--steps", "--json"}, *c);
         chosen->hart.apply();
+        chosen->protocol.apply();
         status = run(*chosen);
     });
 }

@@ -28,8 +28,12 @@ protected:
         in.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
         out.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     }
+    /// A foreign target may set the response, which has no meaning here (11.3.4).
     unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
-        return out->transport_dbg(payload);
+        const tlm::tlm_response_status before = payload.get_response_status();
+        const unsigned count = out->transport_dbg(payload);
+        if (payload.get_gp_option() == tlm::TLM_MIN_PAYLOAD) payload.set_response_status(before);
+        return count;
     }
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
         const sc_dt::uint64 address = payload.get_address();

@@ -31,8 +31,8 @@ bool called_by_method() {
 }
 
 /// Outside of processes there is one caller: hosts and tools between two slices.
-bool are_same(const sc_core::sc_process_handle& one, const sc_core::sc_process_handle& other) {
-    return one.valid() ? one == other : !other.valid();
+bool are_same(const sc_core::sc_process_handle& first, const sc_core::sc_process_handle& second) {
+    return first.valid() ? first == second : !second.valid();
 }
 
 /// The answer of the restricted protocol to an access that is not complete.
@@ -294,7 +294,8 @@ void protocol_checker::end_debug(std::string_view call, const tlm_generic_payloa
     check_unchanged(call, payload, before, rules_ == protocol::restricted);
     if (count > payload.get_data_length())
         report(rules::debug_count, call, &payload, fmt::format("{}", count));
-    if (rules_ == protocol::restricted && payload.get_response_status() != before.status)
+    if (rules_ == protocol::restricted && before.option == tlm::TLM_MIN_PAYLOAD &&
+        payload.get_response_status() != before.status)
         report(rules::debug_response, call, &payload);
     if (sc_core::sc_time_stamp() != begin) report(rules::debug_time, call, &payload);
 }

@@ -24,6 +24,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/log_reports.h"
 #include "platform/framework/misuse/report.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace trn::scenario {
 
@@ -315,6 +316,9 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
+    const auto violations = base_protocol::summary();
+    if (failure.empty() && base_protocol::failed()) failure = violations.front();
+    for (const auto& line : violations) scenarios.report().noted(line);
     for (const auto& line : misuse::allowed_lines()) scenarios.report().noted(line);
     if (failure.empty())
         scenarios.report().passed(now_ns(), digest);
