@@ -135,6 +135,9 @@ function(trn_limits seconds cpu timeout)
     set(${timeout} ${wall} PARENT_SCOPE)
 endfunction()
 
+# Programs that tests start fail when a call between models breaks the base protocol (doc/tlm.md).
+set(trn_check_protocol TRNVP_CHECK_PROTOCOL=set:fail)
+
 # trn_wing_here(VARIABLE): ".<wing>" in tests/unit/<wing>, otherwise nothing.
 function(trn_wing_here variable)
     cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/unit OUTPUT_VARIABLE place)
@@ -176,7 +179,8 @@ function(trn_tests name)
     endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 600
-        PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ENVIRONMENT TRNVP_TEST_SECONDS=${cpu} ${alone})
+        PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ENVIRONMENT TRNVP_TEST_SECONDS=${cpu}
+            ENVIRONMENT_MODIFICATION ${trn_check_protocol} ${alone})
 endfunction()
 
 # trn_program_test(name LABEL label COMMAND words... [SECONDS n] [PROPERTIES ...]): a test that runs
@@ -185,7 +189,8 @@ function(trn_program_test name)
     cmake_parse_arguments(arg "" "LABEL;SECONDS" "COMMAND;PROPERTIES" ${ARGN})
     trn_limits("${arg_SECONDS}" cpu timeout)
     add_test(NAME ${name} COMMAND prlimit --cpu=${cpu} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}" ${arg_PROPERTIES})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}"
+        ENVIRONMENT_MODIFICATION ${trn_check_protocol} ${arg_PROPERTIES})
 endfunction()
 
 # trn_nightly_test(name COMMAND words... [SECONDS n]): as trn_program_test, for tests
@@ -195,7 +200,8 @@ function(trn_nightly_test name)
     trn_limits("${arg_SECONDS}" cpu timeout)
     add_test(NAME nightly.${name} CONFIGURATIONS nightly
         COMMAND prlimit --cpu=${cpu} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(nightly.${name} PROPERTIES TIMEOUT ${timeout} LABELS nightly)
+    set_tests_properties(nightly.${name} PROPERTIES TIMEOUT ${timeout} LABELS nightly
+        ENVIRONMENT_MODIFICATION ${trn_check_protocol})
 endfunction()
 
 # trn_slow_memory_test(program EXCEPT tests...): runs the tests of PROGRAM once more over memory that

@@ -15,6 +15,7 @@
 
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/base_protocol.h"
 
 namespace {
 
@@ -64,6 +65,8 @@ void hide_inherited_files() {
 
 int sc_main(int argc, char** argv) {
     trn::misuse::set_rules(trn::misuse::all_rules);
+    // Each violation of the base protocol is a SystemC warning.
+    trn::base_protocol::set_policy(trn::base_protocol::policy::fail);
     // A SystemC warning (unbound port, lost notification) is a defect of the project and fails the
     // test.
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING,

@@ -62,6 +62,7 @@ public:
 
     /// As an initiator that reserves the resources of its route.
     bool request_dmi(std::uint64_t address, tlm::tlm_dmi& dmi) {
+        dmi.init();
         tlm::tlm_generic_payload payload;
         set_access(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
         route way;

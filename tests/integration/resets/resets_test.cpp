@@ -148,6 +148,7 @@ protected:
             [&] { stack.inject_error(memory_error::uncorrected, 0x2000'0000); },
             [&] {
                 tlm::tlm_generic_payload payload;
+                payload.set_read();
                 payload.set_address(0x2000'0000);
                 tlm::tlm_dmi dmi;
                 return !stack.in.get_base_export()->get_direct_mem_ptr(payload, dmi);

@@ -176,6 +176,8 @@ struct full_payload_initiator : sc_core::sc_module {
         dont_initialize();
     }
     void send() {
+        payload.set_dmi_allowed(false);
+        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         pending.attempt(payload);
         payload.set_extension(&pending);
         payload.set_extension(&tag);

@@ -11,6 +11,7 @@
 #include "platform/framework/netlist/kinds/creates_ends.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "platform/framework/tlm/set_access.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tlm_driver.h"
 #include "tests/unit/netlist/sample_kinds.h"
@@ -127,9 +128,11 @@ bind:
     EXPECT_EQ(other.outlet[1].peer(), &one.feed);
     EXPECT_FALSE(other.feed.joined());
     tlm::tlm_generic_payload payload;
+    set_message(payload);
     sc_core::sc_time delay;
     one.feed.send(payload, delay);
     EXPECT_EQ(other.last, 1u);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     other.outlet[1].send(payload, delay);
     EXPECT_EQ(one.last, 100u);
 }

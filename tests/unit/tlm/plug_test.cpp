@@ -8,6 +8,7 @@
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/set_access.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {
@@ -40,10 +41,11 @@ struct PlugTest : testing::Test {
 
 TEST_F(PlugTest, SendsInBothDirections) {
     left.one.join(right.two);
-    payload.set_address(0x100);
+    set_message(payload, 0x100);
     left.one.send(payload, delay);
     EXPECT_EQ(right.addresses, std::vector<std::uint64_t>{0x102});
     EXPECT_EQ(delay, sc_time(7, sc_core::SC_NS));
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     right.two.send(payload, delay);
     EXPECT_EQ(left.addresses, std::vector<std::uint64_t>{0x101});
     left.one.revoke_pointers(10, 20);

@@ -468,6 +468,7 @@ TEST(ProtocolCheckerTest, EachBrokenRuleIsFoundAndNoOther) {
         SCOPED_TRACE(table[i].how);
         counts before = violations();
         table[i].breaks(*all[i]);
+        all[i]->restore();
         for (const auto& [name, count] : violations())
             EXPECT_EQ(count > before[name], name == table[i].rule.name) << name;
         EXPECT_GT(violations()[std::string(table[i].rule.name)],

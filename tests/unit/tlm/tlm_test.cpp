@@ -88,6 +88,8 @@ struct unusual {
     }
     tlm::tlm_response_status send(test::tlm_driver& cpu) {
         sc_time delay;
+        payload.set_dmi_allowed(false);
+        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
         cpu.out->b_transport(payload, delay);
         return payload.get_response_status();
     }
@@ -198,6 +200,7 @@ TEST(MemoryTest, ReturnsTheDescriptorOfSharedMemory) {
     sc_start(SC_ZERO_TIME);
     memory_descriptor asked;
     tlm::tlm_generic_payload payload;
+    payload.set_read();
     payload.set_extension(&asked);
     tlm::tlm_dmi dmi;
     ASSERT_TRUE(cpu.out->get_direct_mem_ptr(payload, dmi));

@@ -31,6 +31,9 @@ struct noted_part {
     }
     unsigned refuse_debug(tlm_generic_payload&) { return 1; }
     bool grant(tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+        static unsigned char granted[4];
+        dmi.set_dmi_ptr(granted);
+        dmi.allow_read();
         dmi.set_start_address(payload.get_address());
         return true;
     }
@@ -38,7 +41,10 @@ struct noted_part {
 
 class WindowSocket : public testing::Test {
 protected:
-    WindowSocket() { initiator.bind(socket); }
+    WindowSocket() {
+        initiator.bind(socket);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
 
     tlm::tlm_response_status access(std::uint64_t address) {
         tlm_generic_payload payload;
@@ -132,6 +138,7 @@ TEST_F(WindowSocket, PointersAreRefusedUnlessAPartGrantsThem) {
     socket.map(0x1000, 0x100, part);
     EXPECT_FALSE(initiator->get_direct_mem_ptr(payload, dmi));
     socket.grant_pointers<&noted_part::grant>(other);
+    dmi.init();
     EXPECT_TRUE(initiator->get_direct_mem_ptr(payload, dmi));
     EXPECT_EQ(dmi.get_start_address(), 0x1010u);
 }
