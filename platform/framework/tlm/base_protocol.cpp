@@ -52,7 +52,7 @@ policy current_policy() {
 std::string describe(const tlm::tlm_generic_payload& payload) {
     const char* const command = payload.is_read()    ? "read"
                                 : payload.is_write() ? "write"
-                                                     : "access without data";
+                                                     : "message";
     return fmt::format("{} of {} bytes at {:#x}", command, payload.get_data_length(),
                        payload.get_address());
 }

@@ -99,6 +99,7 @@ unsigned memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 }
 
 bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    if (payload.get_address() >= cfg_.size) return refuse_pointer(payload, dmi);
     memory_descriptor::answer(payload, bytes_);
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_start_address(0);
