@@ -93,7 +93,7 @@ std::optional<std::string> deferred_calls::describe_wait() const {
     if (oldest == nullptr) return std::nullopt;
     return fmt::format("the foreign target to answer a {} since {}{}",
                        bridge_report::describe(*oldest), to_text(oldest->start_),
-                       count > 1 ? fmt::format("; {} later accesses", count - 1) : "");
+                       count > 1 ? fmt::format("; {} more", count - 1) : "");
 }
 
 deferred_calls::call* deferred_calls::find(const tlm::tlm_generic_payload& payload) {

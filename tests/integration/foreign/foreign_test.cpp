@@ -23,6 +23,7 @@
 #include "tests/integration/foreign/acme_ddr.h"
 #include "tests/integration/foreign/acme_kinds.h"
 #include "tests/integration/foreign/acme_timer.h"
+#include "tests/support/unchecked_protocol.h"
 
 namespace trn::test {
 namespace {
@@ -132,6 +133,7 @@ private:
 struct result {
     std::uint32_t done, reset_value, written, line, fired, unused;
     std::uint64_t sum, cause;
+    std::uint32_t hangs, boots;
 };
 
 TEST_F(ForeignModels, AnswerTheManagementProcessorAndInterruptItThroughThePlic) {
@@ -265,6 +267,23 @@ TEST_F(ForeignModels, ATargetThatNeverAnswersIsNamedByTheStallReport) {
                           "bytes at 0x10"));
 }
 
+TEST_F(ForeignModels, AResetEndsTheWaitOfTheManagementProcessor) {
+    build({}, FOREIGN_PROGRAM);
+    auto& sram = at<memory>("chip0.management.sram");
+    result words{};
+    words.hangs = 1;
+    std::memcpy(sram.bytes().data() + 0x8'0000, &words, sizeof words);
+    const auto how = run_until(
+        [&] {
+            std::memcpy(&words, sram.bytes().data() + 0x8'0000, sizeof words);
+            return words.done != 0;
+        },
+        seconds(10));
+    EXPECT_EQ(how.cause, stop_reason::kind::condition) << how.text;
+    EXPECT_EQ(words.boots, 2u);
+    EXPECT_THAT(platform_->loop().stall_report(), HasSubstr("timer_in_bridge waits for"));
+}
+
 TEST_F(ForeignModels, AMemoryThatNeverRespondsHoldsUpDmaUntilItIsReset) {
     build({"is_mute=true"});
     drive([&](device& chip) {
@@ -284,6 +303,7 @@ TEST_F(ForeignModels, AMemoryThatNeverRespondsHoldsUpDmaUntilItIsReset) {
 }
 
 TEST_F(ForeignModels, AMemoryThatRepeatsAResponseIsReportedAndItsDataArrive) {
+    const unchecked_protocol unchecked;
     build({"breaks_protocol=true"});
     const warnings log(bridge_report::protocol_type);
     drive([&](device& chip) {

@@ -6,7 +6,15 @@
 #define REG64(address) (*(volatile uint64_t*)(uintptr_t)(address))
 #define AXI UINT64_C(0x80000000000000)
 enum { WATCHDOG_CONTROL = 0x10001000, STOPPED = 0, LINE = 13 };
-enum { TIMER = 0x11000000, LOAD = 0x0, STATUS = 0x4, SCRATCH = 0x8, FIRED = 0xc };
+enum {
+    TIMER = 0x11000000,
+    LOAD = 0x0,
+    STATUS = 0x4,
+    SCRATCH = 0x8,
+    FIRED = 0xc,
+    MISBEHAVE = 0x10,
+    HANGS = 2
+};
 enum { PLIC = 0x0c000000, ENABLE = 0x2000, CLAIM = 0x200004 };
 enum { MIE_EXTERNAL = 1 << 11, MSTATUS_MIE = 1 << 3 };
 #define DDR (AXI + UINT64_C(0x100f000000))
@@ -27,7 +35,16 @@ __attribute__((interrupt("machine"), aligned(4))) void trap(void) {
     ++interrupts;
 }
 
+/* Hangs in a store until the watchdog resets the chip; returns after that. */
+static void hang_once(void) {
+    REG32(RESULT + 44) += 1;
+    if (REG32(RESULT + 44) == 1) REG32(TIMER + MISBEHAVE) = HANGS;
+    REG32(RESULT) = 0x600d;
+    for (;;) __asm__ volatile("wfi");
+}
+
 void main(void) {
+    if (REG32(RESULT + 40) == 1) hang_once();
     REG32(WATCHDOG_CONTROL) = STOPPED;
     REG32(RESULT + 4) = REG32(TIMER + SCRATCH);
     REG32(TIMER + SCRATCH) = 0x55;

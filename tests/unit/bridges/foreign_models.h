@@ -75,10 +75,12 @@ public:
     sc_time latency = ns(40), annotated;
     unsigned begun = 0, ended = 0, inside = 0, max_inside = 0;
     unsigned last_tag = 0;
-    bool grants_pointers = false;
+    bool grants_pointers = false, reports_errors = false;
+    std::uint64_t granted_from = 0;
 
 private:
     void b_transport(payload& request, sc_time& delay) {
+        if (reports_errors) SC_REPORT_ERROR("/acme/peripheral", "is broken");
         ++begun;
         max_inside = std::max(max_inside, ++inside);
         if (auto* const mine = request.get_extension<tag>()) last_tag = mine->value++;
@@ -95,9 +97,9 @@ private:
         return request.is_response_ok() ? request.get_data_length() : 0;
     }
     bool get_direct_mem_ptr(payload&, tlm::tlm_dmi& dmi) {
-        dmi.set_start_address(0);
+        dmi.set_start_address(granted_from);
         dmi.set_end_address(size - 1);
-        dmi.set_dmi_ptr(bytes.data());
+        dmi.set_dmi_ptr(bytes.data() + granted_from);
         dmi.allow_read_write();
         return grants_pointers;
     }

@@ -18,6 +18,7 @@ namespace {
 using namespace trn;
 using namespace trn::test;
 using foreign::ns;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Two methods and a tool reach a peripheral with a 32-bit socket through a router.
@@ -246,6 +247,51 @@ TEST_F(ThreadBridgeTest, MoreAccessesThanTheBridgeTakesWaitForRoom) {
     EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::done);
     EXPECT_EQ(peripheral.bytes[4 * (deferred_calls::max_calls + 4)], deferred_calls::max_calls + 4);
     EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(ThreadBridgeTest, AnErrorThatTheTargetReportsFailsOnlyItsAccess) {
+    const report_log log(bridge_report::target_error_type);
+    peripheral.reports_errors = true;
+    cpu.read(0x10010);
+    run(100);
+    peripheral.reports_errors = false;
+    cpu.read(0x10010);
+    run(100);
+    ASSERT_EQ(cpu.results.size(), 2u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::failed);
+    EXPECT_EQ(cpu.results[1].outcome, memory_port::outcome::done);
+    EXPECT_THAT(log.texts(),
+                ElementsAre(HasSubstr("/acme/peripheral: is broken (read of 4 bytes at "
+                                      "0x10)")));
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(ThreadBridgeTest, TheStallReportHasTheOldestAccessWithoutAnAnswer) {
+    peripheral.latency = ns(1000);
+    run(5);
+    EXPECT_EQ(bridge().describe_wait(), std::nullopt);
+    cpu.read(0x10010);
+    second.read(0x10020);
+    run(100);
+    EXPECT_EQ(
+        bridge().describe_wait(),
+        "the foreign target to answer a read of 4 bytes at 0x10 since 5 ns; 1 more");
+    run(3000);
+    EXPECT_EQ(bridge().describe_wait(), std::nullopt);
+}
+
+TEST_F(ThreadBridgeTest, APointerToOtherAddressesThanAskedForIsRefused) {
+    const report_log log(bridge_report::protocol_type);
+    peripheral.grants_pointers = true;
+    peripheral.granted_from = 0x100;
+    run(1);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(tool.request_dmi(0x10010, dmi));
+    EXPECT_THAT(log.texts(), ElementsAre(HasSubstr("grants a pointer to 0x100 - 0x1fff, asked for "
+                                                   "0x10")));
+    tlm::tlm_dmi valid;
+    EXPECT_TRUE(tool.request_dmi(0x10110, valid));
+    EXPECT_EQ(valid.get_start_address(), 0x10100u);
 }
 
 }  // namespace
