@@ -193,8 +193,7 @@ std::uint64_t value_for(const named_register& asked, const rpc::parameters& p) {
 
 /// The register with the values that its fields keep when software writes another field.
 std::uint64_t kept_by_a_write(const element& place) {
-    const auto& bits = place.declared().bits;
-    return (place.value() & bits.stored) | bits.kept;
+    return place.declared().bits.neutral(place.value());
 }
 
 json poke(const rpc::parameters& p) {

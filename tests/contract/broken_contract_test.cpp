@@ -3,6 +3,7 @@
 #include <gtest/gtest-spi.h>
 
 #include "tests/support/register_contract.h"
+#include "tests/unit/registers/effects_regs.h"
 #include "tests/unit/registers/example_regs.h"
 
 namespace {
@@ -79,6 +80,36 @@ TEST_F(BrokenContract, SilentWriteToAReadOnlyRegisterIsDetected) {
                       p.set_response_status(tlm::TLM_OK_RESPONSE);
               }),
               0);
+}
+TEST(BrokenEffects, AreDetected) {
+    const auto failures = [](const std::function<void(register_bank&, payload&)>& broken) {
+        register_bank bank(effects_regs::table);
+        testing::TestPartResultArray results;
+        testing::ScopedFakeTestPartResultReporter reporter(
+            testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+        test::register_contract(
+            effects_regs::table,
+            [&](payload& p, sc_core::sc_time& delay) {
+                bank.access(p, delay);
+                broken(bank, p);
+            },
+            [&](payload& p) { return bank.debug_access(p); })
+            .check();
+        return results.size();
+    };
+    const auto after = [](effects_regs::reg r, tlm::tlm_command command, std::uint64_t value) {
+        return [=](register_bank& bank, payload& p) {
+            if (p.get_command() == command && p.is_response_ok() &&
+                p.get_address() == effects_regs::offset(r))
+                bank.set(r, value);
+        };
+    };
+    using enum effects_regs::reg;
+    EXPECT_EQ(failures([](register_bank&, payload&) {}), 0);
+    for (const auto r : {one_to_toggle, zero_to_set, zero_to_toggle, clear, set, once})
+        EXPECT_GT(failures(after(r, tlm::TLM_WRITE_COMMAND, 0x1234)), 0) << static_cast<int>(r);
+    for (const auto r : {read_clear, read_set})
+        EXPECT_GT(failures(after(r, tlm::TLM_READ_COMMAND, 0x1234)), 0) << static_cast<int>(r);
 }
 TEST_F(BrokenContract, DebugReadWithASideEffectIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) { bank.access(p, d); },

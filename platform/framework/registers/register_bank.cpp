@@ -153,9 +153,11 @@ void register_bank::prepare() {
         row.stored = static_cast<std::uint32_t>(bits.stored);
         row.reset = static_cast<std::uint32_t>(reset);
         row.slot = slot;
-        row.plain[tlm::TLM_READ_COMMAND] = bits.readable != 0 && bits.drained == 0 &&
+        row.plain[tlm::TLM_READ_COMMAND] = bits.readable != 0 &&
+                                           (bits.drained | bits.filled) == 0 &&
                                            (own == nullptr || !(own->view || own->on_read));
-        row.plain[tlm::TLM_WRITE_COMMAND] = bits.stored != 0 && bits.writable() == bits.stored;
+        row.plain[tlm::TLM_WRITE_COMMAND] =
+            bits.stored != 0 && bits.writable() == bits.stored && bits.once == 0;
     }
     words_ = width_ == word && observers_ == nullptr ? size_ / word : 0;
     prepared_ = true;
@@ -310,7 +312,8 @@ tlm::tlm_response_status register_bank::read(unsigned instance, const register_i
         if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
         value = a.value;
     }
-    if ((old & row.bits.drained) != 0) store(instance, entry.slot, old & ~row.bits.drained);
+    const std::uint64_t left = row.bits.after_read(old);
+    if (left != old) store(instance, entry.slot, left);
     put(data, value);
     return tlm::TLM_OK_RESPONSE;
 }
@@ -321,15 +324,21 @@ tlm::tlm_response_status register_bank::write(unsigned instance, const register_
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(rows_[entry.row]).writes;
     const std::uint64_t old = load(instance, entry.slot, row);
-    std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
-    value &= ~((written & row.bits.clears) | (~written & row.bits.kept));
-    value |= written & row.bits.sets;
+    std::uint64_t value = row.bits.after_write(old, written);
+    if (row.bits.once != 0) value = protect(value, old, row.bits.once, instance, entry.slot);
     if (value != old) store(instance, entry.slot, value);
     const hooks* const own = find_hooks(entry.row);
     if (own == nullptr || !own->on_write) return tlm::TLM_OK_RESPONSE;
     register_access a{instance, entry.slot - row.slot, old, written, value, delay};
     own->on_write(a);
     return a.response;
+}
+
+/// `value` with the bits of `once` that were written before as they were.
+std::uint64_t register_bank::protect(std::uint64_t value, std::uint64_t old, std::uint64_t once,
+                                     unsigned instance, std::uint32_t slot) {
+    const std::uint64_t earlier = std::exchange(written_once_[{instance, slot}], once);
+    return (value & ~earlier) | (old & earlier);
 }
 
 tlm::tlm_response_status register_bank::hole(bool is_write, const location& place,
@@ -455,6 +464,7 @@ void register_bank::reset() {
 }
 
 void register_bank::reset(unsigned instance) {
+    std::erase_if(written_once_, [&](const auto& each) { return each.first.first == instance; });
     values_[instance].bytes.reset();
     ++values_[instance].changes;
     notify_observers();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -274,6 +275,8 @@ private:
     void poke(std::size_t row, std::uint64_t value, unsigned index, unsigned instance);
     std::uint64_t load(unsigned instance, std::uint32_t slot,
                        const register_index::constants& row) const;
+    std::uint64_t protect(std::uint64_t value, std::uint64_t old, std::uint64_t once,
+                          unsigned instance, std::uint32_t slot);
     hooks& hooks_of(std::size_t row);
     /// nullptr if the row has no hooks.
     const hooks* find_hooks(std::size_t row) const {
@@ -311,7 +314,8 @@ private:
     bool prepared_ = false;  // rows_ is up to date with the hooks
     // Allocated by the first access; the additional last one is for holes.
     std::unique_ptr<prepared_row[]> rows_;
-    std::vector<stored> values_;                         // by instance
+    std::vector<stored> values_;                                                // by instance
+    std::map<std::pair<unsigned, std::uint32_t>, std::uint64_t> written_once_;  // bits, by slot
     std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
 };
 

@@ -50,16 +50,41 @@ struct array_dimension {
     std::uint32_t count = 1;
 };
 
-/// Access kinds of the bits of a register, as masks.
+/// Access kinds of the bits of a register, as masks. A bit without an effect of a written 0 or 1
+/// keeps its value.
 struct bit_access {
-    std::uint64_t readable;  ///< others read 0
-    std::uint64_t stored;    ///< takes the value written
-    std::uint64_t clears;    ///< writing 1 clears
-    std::uint64_t sets;      ///< writing 1 sets
-    std::uint64_t drained;   ///< reading clears
-    std::uint64_t kept = 0;  ///< writing 0 clears, writing 1 leaves
+    std::uint64_t readable;              ///< others read 0
+    std::uint64_t stored;                ///< takes the value written
+    std::uint64_t clears;                ///< writing 1 clears
+    std::uint64_t sets;                  ///< writing 1 sets
+    std::uint64_t drained;               ///< reading clears
+    std::uint64_t kept = 0;              ///< writing 0 clears
+    std::uint64_t toggles = 0;           ///< writing 1 toggles
+    std::uint64_t zero_sets = 0;         ///< writing 0 sets
+    std::uint64_t zero_toggles = 0;      ///< writing 0 toggles
+    std::uint64_t filled = 0;            ///< reading sets
+    std::uint64_t once = 0;              ///< only the first write after a reset has its effect
+    std::uint64_t written_by_model = 0;  ///< writing does what a hook of the model does
+    std::uint64_t read_by_model = 0;     ///< reading changes the value as a hook does
 
-    constexpr std::uint64_t writable() const { return stored | clears | sets | kept; }
+    constexpr std::uint64_t writable() const {
+        return stored | clears | sets | kept | toggles | zero_sets | zero_toggles |
+               written_by_model;
+    }
+    /// The value after a write, without the protection of `once`.
+    constexpr std::uint64_t after_write(std::uint64_t old, std::uint64_t written) const {
+        std::uint64_t value = (old & ~stored) | (written & stored);
+        value &= ~((written & clears) | (~written & kept));
+        value |= (written & sets) | (~written & zero_sets);
+        return value ^ ((written & toggles) | (~written & zero_toggles));
+    }
+    constexpr std::uint64_t after_read(std::uint64_t old) const {
+        return (old & ~drained) | filled;
+    }
+    /// What a write must contain so that these bits keep the `value`, where that is possible.
+    constexpr std::uint64_t neutral(std::uint64_t value) const {
+        return (value & stored) | ((kept | zero_sets | zero_toggles) & ~(clears | sets));
+    }
 };
 
 /// One register, or an array of up to three dimensions (the first is the outermost).

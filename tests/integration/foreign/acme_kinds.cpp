@@ -6,6 +6,7 @@
 #include "platform/framework/netlist/kinds/kind_table.h"
 #include "tests/integration/foreign/acme_cpu.h"
 #include "tests/integration/foreign/acme_ddr.h"
+#include "tests/integration/foreign/acme_gpio.h"
 #include "tests/integration/foreign/acme_timer.h"
 
 namespace acme {
@@ -39,6 +40,13 @@ kind ddr_kind() {
                              .of_size(&c::size)});
 }
 
+kind gpio_kind() {
+    return kind_of<gpio>(
+        "acme_gpio", "Registers with the effects of IP-XACT.", {},
+        {foreign_target("in", &gpio::in, coding_style::restricted, "registers").of_size(0x1000),
+         signal_out("irq", &gpio::irq, "an output has changed")});
+}
+
 template <unsigned Width>
 kind cpu_kind(const char* name) {
     using module = cpu<Width>;
@@ -60,6 +68,7 @@ const kind_list& kinds() {
         kind_list all = trn::kinds();
         all.push_back(timer_kind());
         all.push_back(ddr_kind());
+        all.push_back(gpio_kind());
         all.push_back(cpu_kind<32>("acme_cpu"));
         all.push_back(cpu_kind<64>("acme_cpu64"));
         return all;

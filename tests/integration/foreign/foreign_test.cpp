@@ -21,6 +21,7 @@
 #include "sw-stubs/host/values/pattern.h"
 #include "tests/integration/foreign/acme_cpu.h"
 #include "tests/integration/foreign/acme_ddr.h"
+#include "tests/integration/foreign/acme_gpio_regs.h"
 #include "tests/integration/foreign/acme_kinds.h"
 #include "tests/integration/foreign/acme_timer.h"
 #include "tests/support/unchecked_protocol.h"
@@ -32,8 +33,8 @@ using acme::op;
 using sc_core::sc_time;
 using testing::HasSubstr;
 
-constexpr std::uint64_t timer_at = 0x10'0d00'0000, ddr_at = 0x10'0f00'0000, program_at = 0x100'0000,
-                        data_at = 0x110'0000;
+constexpr std::uint64_t timer_at = 0x10'0d00'0000, gpio_at = 0x10'0e00'0000,
+                        ddr_at = 0x10'0f00'0000, program_at = 0x100'0000, data_at = 0x110'0000;
 
 sc_time seconds(std::int64_t count) {
     return {static_cast<double>(count), sc_core::SC_SEC};
@@ -236,6 +237,55 @@ TEST_F(ForeignModels, AccessesOutsideOfAllRangesFailAndGrantNoPointer) {
     EXPECT_EQ(run_until([&] { return cpu().has_halted() || cpu().has_failed(); }, seconds(1)).cause,
               stop_reason::kind::condition);
     EXPECT_TRUE(cpu().has_failed());
+}
+
+TEST_F(ForeignModels, AHostAndAForeignProcessorUseAGeneratedRegisterBlock) {
+    build();
+    using acme_gpio_regs::reg;
+    const auto offset = [](reg r) { return acme_gpio_regs::offset(r); };
+    const auto constant = [&](reg r) { return static_cast<std::int32_t>(offset(r)); };
+    drive([&](device& chip) {
+        constexpr std::uint64_t window = 0x8000'0000, in_window = gpio_at - 0x10'0000'0000;
+        const auto write = [&](reg r, std::uint32_t value) {
+            chip.check(trn_bar_write_raw(chip, window + in_window + offset(r), value));
+        };
+        const auto read = [&](reg r) {
+            std::uint32_t value = 0;
+            chip.check(trn_bar_read(chip, window + in_window + offset(r), &value));
+            return value;
+        };
+        write(reg::enable, ~5u);
+        EXPECT_EQ(read(reg::enable), 5u);
+        write(reg::out, 7);
+        write(reg::out, 2);
+        EXPECT_EQ(read(reg::out), 5u);
+        EXPECT_EQ(read(reg::risen), 7u);
+        EXPECT_EQ(read(reg::risen), 0u);
+        EXPECT_EQ(read(reg::changed), 7u);
+        write(reg::changed, ~5u);
+        EXPECT_EQ(read(reg::changed), 2u);
+        EXPECT_EQ(read(reg::seen), 0u);
+        EXPECT_EQ(read(reg::seen), ~0u);
+        write(reg::count, 3);
+        write(reg::count, 4);
+        EXPECT_EQ(read(reg::count), 7u);
+        write(reg::clear, 1);
+        EXPECT_EQ(read(reg::clear), 0u);
+        write(reg::fill, 0);
+        EXPECT_EQ(read(reg::fill), ~0u);
+        write(reg::low, ~6u);
+        EXPECT_EQ(read(reg::low), 6u);
+        write(reg::owner, 11);
+    });
+    start_cpu({code(op::set, 0, gpio_at >> 12), code(op::shift, 0, 12), code(op::to_base, 0),
+               code(op::set, 1, 12), code(op::store, 1, constant(reg::owner)),
+               code(op::load, 2, constant(reg::owner)), code(op::load, 3, constant(reg::out)),
+               code(op::set, 0, data_at), code(op::to_base, 0), code(op::store, 2, 0),
+               code(op::store, 3, 4), code(op::halt)});
+    EXPECT_EQ(run_until([&] { return cpu().has_halted() || cpu().has_failed(); }, seconds(1)).cause,
+              stop_reason::kind::condition);
+    EXPECT_EQ(word_in_hbm(data_at), 11u);
+    EXPECT_EQ(word_in_hbm(data_at + 4), 5u);
 }
 
 // --- Faults

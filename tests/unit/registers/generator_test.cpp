@@ -74,6 +74,35 @@ TEST(RegisterDescription, E22ApertureAndWidthAreBounded) {
 TEST(RegisterDescription, E26UnknownAccessKind) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0, access: r}"), "E26 at 3:30");
 }
+TEST(RegisterDescription, EffectsOfIpXactAreAcceptedWhereTheyHaveOne) {
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, modified_write_value: zero_to_toggle, "
+                         "read_action: set, write_once: true}"),
+              "");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: wo, modified_write_value: modify}"), "");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: ro, read_action: clear}"), "");
+}
+TEST(RegisterDescription, E26UnknownEffectsHaveASuggestion) {
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, modified_write_value: oneToClear}"), "E26 at 3:44");
+    diagnostics problems;
+    const auto document = config::document::parse(
+        "{block: b, source: s, size: 4, known_by: driver, fidelity: exact, registers: [{name: A, "
+        "offset: 0, access: rw, read_action: sets, modified_write_value: one_to_togle}]}",
+        "b.regs.yaml", problems);
+    registers::read_block(document);
+    ASSERT_EQ(problems.list().size(), 2u);
+    std::string suggestions;
+    for (const auto& each : problems.list()) suggestions += each.suggestion;
+    EXPECT_THAT(suggestions, HasSubstr("one_to_toggle"));
+    EXPECT_THAT(suggestions, HasSubstr("set"));
+}
+TEST(RegisterDescription, E13EffectsThatTheAccessRulesOut) {
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: ro, modified_write_value: clear}"),
+              "E13 at 3:56");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: rw1c, modified_write_value: clear}"),
+              "E13 at 3:58");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: wo, read_action: clear}"), "E13 at 3:47");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, access: rc, write_once: true}"), "E13 at 3:46");
+}
 TEST(RegisterDescription, E27NamesMustBeIdentifiers) {
     EXPECT_EQ(mistake_in("{name: A-B, offset: 0}"), "E27 at 3:8");
 }

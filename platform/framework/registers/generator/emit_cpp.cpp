@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "platform/framework/registers/generator/emit.h"
@@ -40,6 +42,16 @@ std::string trailing(std::string_view desc) {
     return desc.empty() ? std::string() : "  ///< " + comment(desc);
 }
 
+/// The masks that few registers have; "" if this one has none.
+std::string rare_masks(const bit_access& bits) {
+    const std::array masks{bits.toggles, bits.zero_sets,        bits.zero_toggles, bits.filled,
+                           bits.once,    bits.written_by_model, bits.read_by_model};
+    if (std::ranges::all_of(masks, [](std::uint64_t mask) { return mask == 0; })) return {};
+    std::string text;
+    for (const std::uint64_t mask : masks) text += fmt::format(", {:#x}ull", mask);
+    return text;
+}
+
 void emit_row(std::string& out, const register_spec& r, unsigned width, std::uint32_t slot) {
     out += fmt::format("    {{{}, {:#x}, {{{{", literal(r.name), r.offset);
     for (std::size_t d = 0; d < 3; ++d) {
@@ -51,8 +63,9 @@ void emit_row(std::string& out, const register_spec& r, unsigned width, std::uin
     const auto b = r.bits(width);
     out += fmt::format(
         "}}}}, {}, {}, {:#x}ull,\n     {{{:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, "
-        "{:#x}ull}},\n",
-        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept);
+        "{:#x}ull{}}},\n",
+        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept,
+        rare_masks(b));
     out += fmt::format("     trn::knowledge::{}, trn::fidelity::{}, {}}},\n", to_string(r.known_by),
                        to_string(r.fidelity), literal(r.contract_skip));
 }

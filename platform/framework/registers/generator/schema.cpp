@@ -14,7 +14,28 @@
 namespace trn::config {
 
 using registers::access;
+using registers::read_effect;
+using registers::write_effect;
 
+template <>
+struct choices<write_effect> {
+    static constexpr std::array list{
+        choice<write_effect>{"one_to_clear", write_effect::one_to_clear},
+        choice<write_effect>{"one_to_set", write_effect::one_to_set},
+        choice<write_effect>{"one_to_toggle", write_effect::one_to_toggle},
+        choice<write_effect>{"zero_to_clear", write_effect::zero_to_clear},
+        choice<write_effect>{"zero_to_set", write_effect::zero_to_set},
+        choice<write_effect>{"zero_to_toggle", write_effect::zero_to_toggle},
+        choice<write_effect>{"clear", write_effect::clear},
+        choice<write_effect>{"set", write_effect::set},
+        choice<write_effect>{"modify", write_effect::modify}};
+};
+template <>
+struct choices<read_effect> {
+    static constexpr std::array list{choice<read_effect>{"clear", read_effect::clear},
+                                     choice<read_effect>{"set", read_effect::set},
+                                     choice<read_effect>{"modify", read_effect::modify}};
+};
 template <>
 struct choices<access> {
     static constexpr std::array list{
@@ -49,6 +70,43 @@ struct choices<hole_policy> {
 namespace trn::registers {
 
 namespace {
+
+/// Meaning of the short words for access.
+struct access_effects {
+    bool is_readable, is_writable;
+    write_effect write = write_effect::none;
+    read_effect read = read_effect::none;
+};
+access_effects effects_of(access kind) {
+    switch (kind) {
+    case access::rw:
+        return {true, true};
+    case access::ro:
+        return {true, false};
+    case access::wo:
+        return {false, true};
+    case access::rw1c:
+        return {true, true, write_effect::one_to_clear};
+    case access::rw0c:
+        return {true, true, write_effect::zero_to_clear};
+    case access::rw1s:
+        return {true, true, write_effect::one_to_set};
+    case access::w1c:
+        return {false, true, write_effect::one_to_clear};
+    case access::w1s:
+        return {false, true, write_effect::one_to_set};
+    case access::rc:
+        return {true, false, write_effect::none, read_effect::clear};
+    }
+    return {};
+}
+
+template <class Choice>
+std::string_view name_of(Choice value) {
+    for (const auto& each : config::choices<Choice>::list)
+        if (each.value == value) return each.name;
+    return {};
+}
 
 constexpr std::uint64_t largest_aperture = 1ull << 28;  // the index has an entry per 4 KiB of it
 constexpr std::uint64_t largest_ram = 1ull << 20;
@@ -196,8 +254,8 @@ private:
     }
 
     void read_register(const config::node& map, context c) {
-        map.only({"name", "offset", "array", "access", "reset", "fields", "desc", "known_by",
-                  "fidelity", "contract_skip"},
+        map.only({"name", "offset", "array", "access", "modified_write_value", "read_action",
+                  "write_once", "reset", "fields", "desc", "known_by", "fidelity", "contract_skip"},
                  "a register");
         inherit(c, map);
         register_spec r;
@@ -210,7 +268,7 @@ private:
         r.offset = c.base;
         r.dims = c.dims;
         r.desc = map.get<std::string>("desc", "");
-        r.access = required(c.access, map, "access");
+        r.access = read_rules(map, {.access = required(c.access, map, "access")});
         r.known_by = required(c.known_by, map, "known_by");
         r.fidelity = required(c.fidelity, map, "fidelity");
         r.contract_skip = map.get<std::string>("contract_skip", "");
@@ -230,6 +288,32 @@ private:
                          fmt::format("{:#x} does not fit {} bits", value, bits));
     }
 
+    /// The rules with the keys of a register or field.
+    static access_rules read_rules(const config::node& map, access_rules rules) {
+        if (const auto key = map.find("modified_write_value")) {
+            rules.write = key.as<write_effect>();
+            if (rules.access != access::rw && rules.access != access::wo)
+                report_without_effect(key, rules.access, "whose access is rw or wo");
+        }
+        if (const auto key = map.find("read_action")) {
+            rules.read = key.as<read_effect>();
+            if (!effects_of(rules.access).is_readable || rules.access == access::rc)
+                report_without_effect(key, rules.access, "that software can read");
+        }
+        if (const auto key = map.find("write_once")) {
+            rules.once = key.as<bool>();
+            if (rules.once && !effects_of(rules.access).is_writable)
+                report_without_effect(key, rules.access, "that software can write");
+        }
+        return rules;
+    }
+    static void report_without_effect(const config::node& key, access kind,
+                                      std::string_view wanted) {
+        key.report(mistake::unused_key,
+                   fmt::format("it has no effect here: the access is {}", name_of(kind)),
+                   fmt::format("for bits {}", wanted));
+    }
+
     /// Reports a reset value of a register whose fields have reset values too.
     void check_resets(const config::node& map) {
         const auto reset = map.find("reset");
@@ -246,7 +330,9 @@ private:
         std::map<std::string, int> names;
         std::uint64_t taken = 0;
         for (const auto& map : list.items()) {
-            map.only({"name", "bits", "access", "reset", "desc", "values"}, "a field");
+            map.only({"name", "bits", "access", "modified_write_value", "read_action", "write_once",
+                      "reset", "desc", "values"},
+                     "a field");
             field_spec f;
             const auto name = map.at("name");
             f.name = upper(name.name());
@@ -254,7 +340,8 @@ private:
             if (!f.name.empty() && !names.emplace(f.name, 0).second)
                 name.report(mistake::duplicate_name, fmt::format("a second field '{}'", f.name));
             if (!read_bits(map.at("bits"), f)) continue;
-            f.access = map.get("access", r.access);
+            const auto own = map.find("access");
+            f.access = read_rules(map, own ? access_rules{.access = own.as<access>()} : r.access);
             f.desc = map.get<std::string>("desc", "");
             if ((taken & f.mask()) != 0)
                 map.at("bits").report(mistake::field_overlap,
@@ -373,22 +460,66 @@ private:
     bool placeable_ = true;             // false: an array exceeds all bounds
 };
 
-void apply(bit_access& bits, access kind, std::uint64_t mask) {
-    for (auto* m :
-         {&bits.readable, &bits.stored, &bits.clears, &bits.sets, &bits.drained, &bits.kept})
+void apply_write(bit_access& bits, write_effect effect, std::uint64_t mask) {
+    switch (effect) {
+    case write_effect::none:
+        bits.stored |= mask;
+        break;
+    case write_effect::one_to_clear:
+        bits.clears |= mask;
+        break;
+    case write_effect::one_to_set:
+        bits.sets |= mask;
+        break;
+    case write_effect::one_to_toggle:
+        bits.toggles |= mask;
+        break;
+    case write_effect::zero_to_clear:
+        bits.kept |= mask;
+        break;
+    case write_effect::zero_to_set:
+        bits.zero_sets |= mask;
+        break;
+    case write_effect::zero_to_toggle:
+        bits.zero_toggles |= mask;
+        break;
+    case write_effect::clear:
+        bits.clears |= mask;
+        bits.kept |= mask;
+        break;
+    case write_effect::set:
+        bits.sets |= mask;
+        bits.zero_sets |= mask;
+        break;
+    case write_effect::modify:
+        bits.written_by_model |= mask;
+        break;
+    }
+}
+
+void apply(bit_access& bits, const access_rules& rules, std::uint64_t mask) {
+    for (auto* m : {&bits.readable, &bits.stored, &bits.clears, &bits.sets, &bits.drained,
+                    &bits.kept, &bits.toggles, &bits.zero_sets, &bits.zero_toggles, &bits.filled,
+                    &bits.once, &bits.written_by_model, &bits.read_by_model})
         *m &= ~mask;
-    if (kind != access::wo && kind != access::w1c && kind != access::w1s) bits.readable |= mask;
-    if (kind == access::rw || kind == access::wo) bits.stored |= mask;
-    if (kind == access::rw1c || kind == access::w1c) bits.clears |= mask;
-    if (kind == access::rw1s || kind == access::w1s) bits.sets |= mask;
-    if (kind == access::rc) bits.drained |= mask;
-    if (kind == access::rw0c) bits.kept |= mask;
+    const auto [is_readable, is_writable, write, read] = effects_of(rules.access);
+    if (is_readable) bits.readable |= mask;
+    if (is_writable)
+        apply_write(bits, rules.write != write_effect::none ? rules.write : write, mask);
+    const read_effect action = rules.read != read_effect::none ? rules.read : read;
+    if (action == read_effect::clear) bits.drained |= mask;
+    if (action == read_effect::set) bits.filled |= mask;
+    if (action == read_effect::modify) bits.read_by_model |= mask;
+    if (rules.once) bits.once |= mask;
 }
 
 }  // namespace
 
-std::string_view to_string(access kind) {
-    return config::choices<access>::list[static_cast<std::size_t>(kind)].name;
+std::string to_string(const access_rules& rules) {
+    std::string text(name_of(rules.access));
+    if (rules.write != write_effect::none) text += fmt::format(", {}", name_of(rules.write));
+    if (rules.read != read_effect::none) text += fmt::format(", read {}", name_of(rules.read));
+    return text + (rules.once ? ", once" : "");
 }
 
 std::uint32_t register_spec::count() const {

@@ -12,7 +12,34 @@
 namespace trn::registers {
 
 enum class access : std::uint8_t { rw, ro, wo, rw1c, rw0c, rw1s, w1c, w1s, rc };
-std::string_view to_string(access kind);
+/// Effect of a write, by the names of IP-XACT (IEEE 1685, modifiedWriteValue); none: as `access`
+/// says.
+enum class write_effect : std::uint8_t {
+    none,
+    one_to_clear,
+    one_to_set,
+    one_to_toggle,
+    zero_to_clear,
+    zero_to_set,
+    zero_to_toggle,
+    clear,
+    set,
+    modify
+};
+/// Effect of a read on the value (IEEE 1685, readAction).
+enum class read_effect : std::uint8_t { none, clear, set, modify };
+
+/// What software can do with a register or a field.
+struct access_rules {
+    registers::access access{};
+    write_effect write{};
+    read_effect read{};
+    bool once = false;  ///< only the first write has its effect
+
+    bool operator==(const access_rules&) const = default;
+};
+/// "rw, one_to_toggle, read set, once".
+std::string to_string(const access_rules& rules);
 
 struct value_spec {
     std::string name;
@@ -24,7 +51,7 @@ struct field_spec {
     std::string name;
     unsigned lsb = 0;
     unsigned width = 1;
-    registers::access access{};
+    access_rules access;
     std::string desc;
     std::vector<value_spec> values;
     config::place place;
@@ -38,7 +65,7 @@ struct register_spec {
     std::string name;
     std::uint64_t offset = 0;
     std::vector<array_dimension> dims;  ///< outermost first; empty: a single register
-    registers::access access{};
+    access_rules access;
     std::uint64_t reset = 0;
     std::vector<field_spec> fields;
     std::string desc;
