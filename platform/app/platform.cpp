@@ -120,8 +120,6 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
         loop_, identity{project_version(), system_->board().name, digest_});
     try {
         loop_.elaborate();
-    } catch (const model_refusal& why) {
-        system_->refuse(why);
     } catch (const sc_core::sc_report& why) {
         system_->refuse(why);
     }
@@ -138,6 +136,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
 void platform::open_vcd(const platform_options& options) {
     try {
         vcd_ = std::make_unique<vcd_file>(options.vcd.string(), find_signals(options.vcd_signals));
+        loop_.on_time_step([this] { vcd_->time_step_ended(); });
     } catch (const std::invalid_argument& e) {
         user_mistake(mistake::unknown_module, system_->board().file,
                      fmt::format("--vcd-signal: {}", e.what()));

@@ -64,7 +64,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
     misc.register_b_transport(this, &udma::access_misc);
     misc.register_transport_dbg(this, &udma::peek_misc);
     memory.register_invalidate_direct_mem_ptr(this, &udma::invalidate_windows);
-    notifications_.on_posted([this] { wake_.notify(notification_queue::post_latency); });
+    notifications_.on_posted([this] { wake_.notify(notification_queue::post_latency()); });
     hook_queues();
     hook_states();
     hook_interrupt_groups();
@@ -415,7 +415,7 @@ void udma::run() {
 /// Wakes the process for the next due engine, and for entries that the current access has posted.
 void udma::schedule() {
     wake_for(next_due(), sc_core::sc_time_stamp());
-    if (notifications_.has_undelivered()) wake_.notify(notification_queue::post_latency);
+    if (notifications_.has_undelivered()) wake_.notify(notification_queue::post_latency());
 }
 
 void udma::wake_for(std::size_t place, const sc_time& now) {

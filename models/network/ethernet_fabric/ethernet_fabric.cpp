@@ -21,13 +21,14 @@ ethernet_fabric::ethernet_fabric(sc_core::sc_module_name name, const config& cfg
     });
     if (cfg.core_bytes_per_second != 0)
         core_.emplace(bandwidth_resource::config{cfg.core_bytes_per_second, sc_core::SC_ZERO_TIME});
+    SC_METHOD(greet);
     SC_METHOD(deliver);
     sensitive << in_flight_.due();
     dont_initialize();
 }
 
-/// Sends each card its address.
-void ethernet_fabric::start_of_simulation() {
+/// Sends each card its address, in the first delta cycle.
+void ethernet_fabric::greet() {
     for (unsigned i = 0; i < cfg_.ports; ++i) {
         auto hello = std::make_unique<frame>();
         hello->is_hello = true;

@@ -51,7 +51,7 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    void start_of_simulation() override;
+    void greet();
     void received(plug& local, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void pass(plug& sender, ethernet::frame& train, unsigned packet);
     void deliver();

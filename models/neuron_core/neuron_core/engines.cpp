@@ -80,7 +80,7 @@ core_engines::core_engines(const parts& p)
     environment_.observer = &checks_;
     p.sync.note_posters();
     show_states();
-    set_reset_values();
+    set_reset_values(control_, p.id.generation);
 }
 
 void core_engines::show_states() {
@@ -112,22 +112,29 @@ void core_engines::show_states() {
 
 /// Notification slots of engine e: errors e, notifications 5 + e, traces 10 + e; events and
 /// throttling 15. All are enabled except traces.
-void core_engines::set_reset_values() {
+void core_engines::set_reset_values(register_bank& control, isa::generation generation) {
     for (unsigned e = 0; e < isa::engine_count; ++e) {
         const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12;
-        control_.set(reg::notify_config,
-                     slots | regs::notify_config::errors.mask() |
-                         regs::notify_config::notifications.mask() |
-                         regs::notify_config::events.mask(),
-                     0, e);
-        const auto generation = static_cast<unsigned>(environment_.id.generation);
-        control_.set(reg::version, generation | e << 8 | 1 << 16, 0, e);
+        control.set(reg::notify_config,
+                    slots | regs::notify_config::errors.mask() |
+                        regs::notify_config::notifications.mask() |
+                        regs::notify_config::events.mask(),
+                    0, e);
+        control.set(reg::version, static_cast<unsigned>(generation) | e << 8 | 1 << 16, 0, e);
     }
+}
+
+unsigned core_engines::debug_read_idle(tlm::tlm_generic_payload& payload,
+                                       isa::generation generation) {
+    register_bank idle(regs::table,
+                       {.name = "idle", .instances = isa::engine_count, .stride = stride});
+    set_reset_values(idle, generation);
+    return idle.debug_access(payload);
 }
 
 void core_engines::reset() {
     control_.reset();
-    set_reset_values();
+    set_reset_values(control_, environment_.id.generation);
     environment_.ports.reset();
     checks_.reset();
     for (auto& engine : engines_) engine->reset();

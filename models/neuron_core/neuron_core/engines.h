@@ -48,6 +48,8 @@ public:
     unsigned debug_access(tlm::tlm_generic_payload& payload) {
         return control_.debug_access(payload);
     }
+    /// A debug read of the control blocks of engines that are not constructed: their reset values.
+    static unsigned debug_read_idle(tlm::tlm_generic_payload& payload, isa::generation generation);
     void reset();
     void set_clock(unsigned permille);
     /// Posts a throttle entry for Tensor: clocks run at `permille` / 1000 from now on.
@@ -72,7 +74,7 @@ private:
     void publish(statistics& out, isa::engine e) const;
     std::vector<semaphore_posters::program> programs() const;
     void show_states();
-    void set_reset_values();
+    static void set_reset_values(register_bank& control, isa::generation generation);
 
     register_bank control_;
     program_lines lines_;

@@ -124,6 +124,9 @@ void neuron_core::access_engines(tlm::tlm_generic_payload& payload, sc_core::sc_
 }
 
 unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
+    if (!engines_ && payload.is_read())  // has no side effects
+        return core_engines::debug_read_idle(payload,
+                                             static_cast<isa::generation>(cfg_.generation));
     return engines().debug_access(payload);
 }
 

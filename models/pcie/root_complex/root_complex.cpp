@@ -57,6 +57,7 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
         ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
     }
     SC_HAS_PROCESS(root_complex);
+    SC_METHOD(boot);
     SC_METHOD(deliver_messages);
     sensitive << message_due_;
     dont_initialize();
@@ -66,10 +67,16 @@ root_complex::~root_complex() = default;
 
 // --- Boot firmware
 
-void root_complex::start_of_simulation() {
+/// A process, because transport is for the time of simulation (IEEE 1666-2011, clause 11). It runs
+/// in the first delta cycle; other processes find the functions in the next one.
+void root_complex::boot() {
     for (unsigned i = 0; i < cfg_.ports; ++i)
         if (!port[i].joined()) ports_[i]->leave_empty();
-    firmware_.enumerate();
+    try {
+        firmware_.enumerate();
+    } catch (const model_refusal& why) {
+        return why.report();
+    }
     for (const auto& f : firmware_.functions())
         if ((f->id() & 0xff) == 0) by_bus_[pcie::bus_of(f->id())] = f.get();
     started_ = true;

@@ -84,7 +84,7 @@ public:
 
     std::vector<served> functions() override;
     unsigned cores() const override { return cfg_.cores; }
-    /// The index-th enumerated function. Valid after the start of simulation.
+    /// The index-th enumerated function. Valid after the first delta cycle.
     pcie::host_function& function(std::size_t index) { return *firmware_.functions().at(index); }
     std::size_t function_count() const { return firmware_.functions().size(); }
     pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
@@ -113,7 +113,7 @@ private:
         bool translated;        // differs from the address of the request
     };
 
-    void start_of_simulation() override;
+    void boot();
     void hot_plug(std::uint32_t message);
     void report(pcie::function_id source, pcie::error_class severity);
 

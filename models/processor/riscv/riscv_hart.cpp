@@ -35,17 +35,18 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const ha
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
-      clock_(cfg.clock.value()),
+      clock_(in_picoseconds(cfg.clock)),
+      cycles_(time_multiples::of_period(clock_)),
       code_(shared.code),
       reservations_(shared.reservations),
       wake_("wake") {
+    require_picoseconds();
     sc_assert(clock_ > 0);
     bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
     payload_.set_extension(&pending_);
     SC_HAS_PROCESS(riscv_hart);
     SC_METHOD(execute);
     sensitive << wake_;
-    dont_initialize();
     if (!cfg_.isa.has(riscv::extension::sstc)) return;
     alarm_ = std::make_unique<sc_core::sc_event>("alarm");
     SC_METHOD(check_timer);
@@ -59,7 +60,6 @@ riscv_hart::~riscv_hart() {
 
 void riscv_hart::start_of_simulation() {
     target_ = bus.operator->();
-    if (!reset.level()) wake();
 }
 
 riscv::hart& riscv_hart::core() {
@@ -80,7 +80,10 @@ void riscv_hart::wake() {
     wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
+/// The first call is that of the initialization phase. Instructions begin in the delta cycle after
+/// it, so that a debugger can stop at the first one.
 void riscv_hart::execute() {
+    if (!std::exchange(is_initialized_, true)) return wake();
     quanta().cancel(*this);  // when it is woken before the end of its quantum
     if (reset.level() || hangs_ || quanta().defers(*this)) return;
     riscv::hart& core = this->core();
@@ -227,7 +230,7 @@ void riscv_hart::on_reset(bool level) {
     }
     local_start_ = sc_core::sc_time_stamp().value();
     ticks_start_ = core_ == nullptr ? 0 : core_->ticks();
-    if (!level && sc_core::sc_start_of_simulation_invoked()) wake();
+    if (!level && is_initialized_) wake();
 }
 
 // --- Bus
@@ -242,7 +245,7 @@ void riscv_hart::on_reset(bool level) {
         return true;
 
     const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
-    sc_core::sc_time delay = time_of_value(before);
+    sc_core::sc_time delay = cycles_.times(core_->ticks() - ticks_start_);
     const auto reports = misuse::reports(), line_changes = irq_out::scheduled();
     {
         const acting self(*this);

@@ -15,6 +15,7 @@
 #include "platform/framework/kernel/debug_target.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
@@ -162,6 +163,7 @@ private:
 
     const config cfg_;
     const std::uint64_t clock_;  // integer times, for speed: used in each quantum
+    const time_multiples& cycles_;
     std::shared_ptr<riscv::code_cache> code_;
     std::shared_ptr<riscv::reservations> reservations_;
     std::unique_ptr<riscv::hart> core_;
@@ -174,6 +176,7 @@ private:
     view view_{*this};
     std::function<void()> stopped_, limit_reached_;
     bool hangs_ = false;
+    bool is_initialized_ = false;    // the initialization phase is over
     bool said_parked_ = false;       // since its last reset
     std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;

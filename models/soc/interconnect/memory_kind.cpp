@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <memory>
-#include <string_view>
-
 #include "models/kind_tables.h"
-#include "platform/framework/netlist/kinds/creates_ends.h"
 #include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
@@ -12,22 +8,14 @@ namespace trn::kind_tables {
 
 namespace {
 
-/// A memory of a board: a RAM loses its bytes without power. Few have the line.
-class board_memory : public memory, public creates_ends {
+/// A memory of a board: a RAM loses its bytes without power.
+class board_memory : public memory {
 public:
     using memory::memory;
 
-    sc_core::sc_object* create_end(std::string_view name) override {
-        if (name != "power_lost") return nullptr;
-        const inside here(*this);
-        power_lost_ = std::make_unique<irq_in>("power_lost", 1, [this](unsigned, bool level) {
-            if (level && !settings().read_only) bytes().clear();
-        });
-        return power_lost_.get();
-    }
-
-private:
-    std::unique_ptr<irq_in> power_lost_;
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level && !settings().read_only) bytes().clear();
+                      }};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "models/misuse_rules.h"
 #include "models/soc/notification_queue/notification_queue_regs.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn {
@@ -65,7 +66,7 @@ bool notification_queue::post(unsigned slot, const notification& entry, unsigned
         misuse::report(misuse::notification_overflow, owner_, "slot " + std::to_string(slot));
         return true;
     }
-    const auto now_ns = sc_core::sc_time_stamp().value() / 1000;
+    const auto now_ns = in_picoseconds(sc_core::sc_time_stamp()) / 1000;
     slot_ring.waiting.push_back({entry, now_ns, trace::current_operation()});
     return true;
 }

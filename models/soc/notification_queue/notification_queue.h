@@ -34,7 +34,7 @@ public:
     static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
     /// From POST to delivery.
-    static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};
+    static sc_core::sc_time post_latency() { return {100, sc_core::SC_NS}; }
 
     /// `owner` is named in messages; `wake`: event of its process, which calls deliver();
     /// `latency`: of a register access.

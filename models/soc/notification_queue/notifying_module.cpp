@@ -7,7 +7,7 @@ notifying_module::notifying_module(sc_core::sc_module_name name,
                                    const sc_core::sc_time& register_latency)
     : sc_module(name), notifications_(*this, posted_, register_latency) {
     memory.register_invalidate_direct_mem_ptr(this, &notifying_module::invalidate_windows);
-    notifications_.on_posted([this] { posted_.notify(notification_queue::post_latency); });
+    notifications_.on_posted([this] { posted_.notify(notification_queue::post_latency()); });
     SC_METHOD(deliver);
     sensitive << posted_;
     dont_initialize();

@@ -79,7 +79,7 @@ void semaphores::set_event(unsigned index, std::uint32_t value) {
 
 void semaphores::event_changed(unsigned index, const sc_core::sc_time& delay) {
     note_poster(index);
-    notify_changed();
+    changed_.notify(sc_core::SC_ZERO_TIME);
     if (trace::on())
         trace::event(owner_.name(), "event",
                      {{"index", index}, {"value", event(index)}, {"by", current_poster().name()}});
@@ -89,19 +89,11 @@ void semaphores::event_changed(unsigned index, const sc_core::sc_time& delay) {
 void semaphores::set(unsigned index, std::int32_t value, const sc_core::sc_time& delay) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     note_poster(index);
-    notify_changed();
+    changed_.notify(sc_core::SC_ZERO_TIME);
     if (trace::on())
         trace::event(owner_.name(), "semaphore",
                      {{"index", index}, {"value", value}, {"by", current_poster().name()}});
     if (on_change_) on_change_(delay);
-}
-
-/// Tools can write before the first process runs, when no immediate notification is possible.
-void semaphores::notify_changed() {
-    if (sc_core::sc_get_curr_simcontext()->evaluation_phase())
-        changed_.notify();
-    else
-        changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void semaphores::note_poster(unsigned index) {

@@ -39,7 +39,8 @@ public:
     void set_event(unsigned index, std::uint32_t value);
     void reset() { regs_.reset(); }
 
-    /// Notified at each change. A process that waits for a value must read it again.
+    /// Notified at each change, for the next delta cycle: what a process sees does not depend on
+    /// the order of processes. A process that waits for a value must read it again.
     const sc_core::sc_event& changed() const { return changed_; }
     /// The initiator and the operation of the last change of a semaphore or event.
     struct poster {
@@ -60,7 +61,6 @@ public:
 
 private:
     void event_changed(unsigned index, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
-    void notify_changed();
     void note_poster(unsigned index);
 
     const sc_core::sc_object& owner_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn::recording {
 
@@ -93,7 +94,7 @@ std::optional<event> event_matcher::expect(const event& seen) {
     event was = std::move(*found);
     expected.erase(found);
     held_ -= std::min(held_, weight(was));
-    const auto now = sc_core::sc_time_stamp().value();
+    const auto now = in_picoseconds(sc_core::sc_time_stamp());
     if (same_ && (position != 0 || was.time != now))
         differs(fmt::format("{}: {} of {} bytes at {:#x}: recorded at {}{}",
                             functions_[seen.function], to_string(seen.type), seen.size,
@@ -104,7 +105,7 @@ std::optional<event> event_matcher::expect(const event& seen) {
 
 void event_matcher::differs(std::string text) {
     if (found_.differences++ < max_reported)
-        found_.first.push_back({sc_core::sc_time_stamp().value(), std::move(text)});
+        found_.first.push_back({in_picoseconds(sc_core::sc_time_stamp()), std::move(text)});
 }
 
 void event_matcher::report_missing() {

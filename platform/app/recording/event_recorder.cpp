@@ -3,11 +3,13 @@
 
 #include <systemc>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn::recording {
 
 void event_recorder::note(event e, std::span<const std::uint8_t> bytes) {
     if (!log_ || !failed_.empty()) return;
-    e.time = sc_core::sc_time_stamp().value();
+    e.time = in_picoseconds(sc_core::sc_time_stamp());
     e.deltas = sc_core::sc_delta_count();
     try {
         log_->write(e, bytes);

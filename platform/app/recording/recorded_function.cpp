@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn::recording {
 
 using sc_core::sc_time;
@@ -57,7 +59,7 @@ bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
           .index = index,
           .address = offset,
           .size = bytes.size(),
-          .delay = took.value()},
+          .delay = in_picoseconds(took)},
          kept(bytes));
     return done;
 }
@@ -72,7 +74,7 @@ bool recorded_function::bar_write(unsigned index, std::uint64_t offset,
           .index = index,
           .address = offset,
           .size = bytes.size(),
-          .delay = took.value()},
+          .delay = in_picoseconds(took)},
          bytes);
     return done;
 }

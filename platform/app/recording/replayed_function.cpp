@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn::recording {
 
 using sc_core::sc_time;
@@ -171,9 +173,9 @@ void replayed_function::access_bar(const event& e) {
     } else {
         compare(e, function_.bar_write(e.index, e.address, e.bytes, delay));
     }
-    if (events_.same() && delay.value() != e.delay)
+    if (events_.same() && in_picoseconds(delay) != e.delay)
         events_.differs(fmt::format("{}: {}: recorded as taking {} ps, now {} ps", name_, place(e),
-                                    e.delay, delay.value()));
+                                    e.delay, in_picoseconds(delay)));
 }
 
 void replayed_function::map(const event& e) {

@@ -30,6 +30,7 @@
 #include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
@@ -94,7 +95,7 @@ void print_json(const recording::replay::outcome& result, const recording::surve
                     {"differences", result.differences},
                     {"first", first},
                     {"misuse", misuse},
-                    {"time_ps", sc_core::sc_time_stamp().value()},
+                    {"time_ps", in_picoseconds(sc_core::sc_time_stamp())},
                     {"wall_seconds", wall}};
     print_raw(stdout, config::to_ascii(line) + "\n");
 }

@@ -35,6 +35,7 @@
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/power_off.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
 #include "platform/framework/tlm/base_protocol.h"
@@ -298,7 +299,7 @@ private:
                         {"good", good},
                         {"boot_failures", failures},
                         {"misuse", misuse::to_json(platform_.chips())},
-                        {"time_ps", sc_core::sc_time_stamp().value()},
+                        {"time_ps", in_picoseconds(sc_core::sc_time_stamp())},
                         {"wall_seconds", wall}});
         } else {
             print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(reason.cause),

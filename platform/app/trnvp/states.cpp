@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
@@ -112,7 +113,7 @@ json states::keep(const rpc::parameters& p) {
     if (cfg_.flush) cfg_.flush();
     output_.flush();
     json about = {{"name", name},
-                  {"time_ps", sc_core::sc_time_stamp().value()},
+                  {"time_ps", in_picoseconds(sc_core::sc_time_stamp())},
                   {"time", to_text(sc_core::sc_time_stamp())}};
     try {
         if (auto carried = kept_.keep(name, about)) resume(name, std::move(*carried));

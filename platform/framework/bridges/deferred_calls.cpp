@@ -28,6 +28,10 @@ void deferred_calls::call::copy(const tlm::tlm_generic_payload& original, const 
     set_data_ptr(bytes_.data());
     set_byte_enable_ptr(is_selective ? enables_.data() : nullptr);
     deep_copy_from(original);  // extensions by their clone()
+    if (get_extension<attribution>() == nullptr) {
+        attribution_.take();
+        set_extension(&attribution_);
+    }
     set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     set_dmi_allowed(false);
     start_ = start;
@@ -69,6 +73,13 @@ void deferred_calls::finish(call& done, const sc_time& end) {
     done.release();
 }
 
+/// Drops the extensions.
+void deferred_calls::call::forget() {
+    if (get_extension<attribution>() == &attribution_) clear_extension(&attribution_);
+    attribution_.release();
+    reset();  // frees the clones
+}
+
 /// The foreign target does not refer to the transaction any more.
 void deferred_calls::free(tlm::tlm_generic_payload* released) {
     recycle(static_cast<call&>(*released));
@@ -77,7 +88,7 @@ void deferred_calls::free(tlm::tlm_generic_payload* released) {
 /// Makes the call available again, unless the target refers to it or its response is not fetched.
 void deferred_calls::recycle(call& ended) {
     if (ended.get_ref_count() > 0 || ended.asker_.is_used()) return;
-    ended.reset();  // frees the cloned extensions
+    ended.forget();
     idle_.push_back(&ended);
     room_.wake();
 }

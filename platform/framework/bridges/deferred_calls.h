@@ -11,6 +11,7 @@
 #include <tlm>
 #include <vector>
 
+#include "platform/framework/bridges/attribution.h"
 #include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
@@ -25,6 +26,7 @@ public:
     /// A transaction for the foreign target; the memory manager is set.
     class call : public tlm::tlm_generic_payload {
     public:
+        ~call() override { forget(); }
         /// When the access begins (absolute).
         const sc_core::sc_time& start() const { return start_; }
         /// The annotated delay with which it begins, if it is sent now.
@@ -34,9 +36,11 @@ public:
     private:
         friend deferred_calls;
         explicit call(deferred_calls& owner);
+        void forget();
         void copy(const tlm::tlm_generic_payload& original, const sc_core::sc_time& start);
 
         deferral asker_;
+        attribution attribution_;
         std::vector<std::uint8_t> bytes_, enables_;
         sc_core::sc_time start_, end_;
         bool is_done_ = false;

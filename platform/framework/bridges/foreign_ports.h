@@ -161,6 +161,7 @@ private:
         made.end = &narrow;
         if (style_ == coding_style::restricted) return made;
         auto& bridge = base::template add<initiator_bridge>(made, name + "_bridge");
+        bridge.name_initiator(foreign.name());
         narrow.bind(bridge.in);
         made.end = &bridge.out;
         return made;

@@ -7,8 +7,8 @@
 
 namespace trn {
 
-initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name)
-    : forwarding_module(name, protocol::base, protocol::restricted) {
+initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name, initiator::kind kind)
+    : forwarding_module(name, protocol::base, protocol::restricted), caller_(kind) {
     SC_HAS_PROCESS(initiator_bridge);
     SC_METHOD(serve);
     sensitive << work_;
@@ -21,12 +21,14 @@ void initiator_bridge::end_of_elaboration() {
 }
 
 void initiator_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    threads_.transport(*target_, payload, delay);
+    if (!caller_.has_name()) name_caller();
+    threads_.transport(*target_, payload, delay, caller_);
 }
 
 tlm::tlm_sync_enum initiator_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload,
                                                      tlm::tlm_phase& phase,
                                                      sc_core::sc_time& delay) {
+    if (!caller_.has_name()) name_caller();
     return requests_.receive(payload, phase, delay);
 }
 
@@ -39,7 +41,15 @@ tlm::tlm_sync_enum initiator_bridge::nb_transport_bw(tlm::tlm_generic_payload& p
 }
 
 void initiator_bridge::serve() {
-    requests_.serve(*target_, *initiator_);
+    requests_.serve(*target_, *initiator_, caller_);
+}
+
+/// Sockets of the kit do not say to which module they belong, but the process of a call does.
+void initiator_bridge::name_caller() {
+    const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
+    const sc_core::sc_object* const module =
+        process.valid() ? process.get_parent_object() : nullptr;
+    caller_.set_name(module != nullptr ? module->name() : std::string("an initiator of ") + name());
 }
 
 }  // namespace trn

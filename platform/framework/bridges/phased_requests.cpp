@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "platform/framework/bridges/attribution.h"
 #include "platform/framework/bridges/reports.h"
 
 namespace trn {
@@ -37,12 +38,12 @@ tlm::tlm_sync_enum phased_requests::receive(tlm::tlm_generic_payload& payload,
 }
 
 void phased_requests::serve(tlm::tlm_blocking_transport_if<>& target,
-                            tlm::tlm_bw_transport_if<>& initiator) {
+                            tlm::tlm_bw_transport_if<>& initiator, const trn::initiator& caller) {
     std::erase_if(requests_, [](const request& each) { return each.progress == state::ended; });
     const sc_time& now = sc_core::sc_time_stamp();
     for (request& each : requests_)
         if (each.progress == state::requested && each.is_taken && each.due <= now)
-            execute(each, target);
+            execute(each, target, caller);
 
     while (responding_ == nullptr && response_free_at_ <= now) {
         const auto next = std::ranges::min_element(requests_, {}, [](const request& each) {
@@ -62,11 +63,15 @@ void phased_requests::serve(tlm::tlm_blocking_transport_if<>& target,
     schedule();
 }
 
-void phased_requests::execute(request& next, tlm::tlm_blocking_transport_if<>& target) {
+void phased_requests::execute(request& next, tlm::tlm_blocking_transport_if<>& target,
+                              const trn::initiator& caller) {
     sc_time delay;
     next.payload.set_extension(&next.access);
     next.access.attempt(next.payload);
-    target.b_transport(next.payload, delay);
+    {
+        const attributed_call attributed(next.payload, caller);
+        target.b_transport(next.payload, delay);
+    }
     next.payload.clear_extension<pending_access>();
     if (next.access.is_deferred()) return;  // it notifies work_
     next.access.abandon();

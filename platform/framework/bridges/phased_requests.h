@@ -5,6 +5,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
@@ -24,7 +25,9 @@ public:
     tlm::tlm_sync_enum receive(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                const sc_core::sc_time& delay);
     /// Executes requests and sends responses that are due.
-    void serve(tlm::tlm_blocking_transport_if<>& target, tlm::tlm_bw_transport_if<>& initiator);
+    /// `caller`: whose requests they are without an attribution.
+    void serve(tlm::tlm_blocking_transport_if<>& target, tlm::tlm_bw_transport_if<>& initiator,
+               const trn::initiator& caller);
 
 private:
     enum class state {
@@ -45,7 +48,8 @@ private:
         bool is_taken = false;  ///< END_REQ is sent
     };
 
-    void execute(request& next, tlm::tlm_blocking_transport_if<>& target);
+    static void execute(request& next, tlm::tlm_blocking_transport_if<>& target,
+                        const trn::initiator& caller);
     void respond(request& next, tlm::tlm_bw_transport_if<>& initiator);
     void end(request& done, const sc_core::sc_time& delay);
     void schedule() const;

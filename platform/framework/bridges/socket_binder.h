@@ -33,6 +33,7 @@ public:
         if (initiator_style == coding_style::restricted)
             return join_target(initiator, target, target_style);
         auto& bridge = insert<initiator_bridge>("initiator_bridge");
+        bridge.name_initiator(initiator.name());
         join(initiator, bridge.in);
         join_target(bridge.out, target, target_style);
     }

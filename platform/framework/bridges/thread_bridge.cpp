@@ -19,10 +19,8 @@ void thread_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     deferred_calls::call* const added = calls_.enter(payload, delay);
     if (added == nullptr) return;
     requests_.push_back(added);
-    if (has_thread_)
-        request_.notify();  // at once: the thread looks at the queue whenever it becomes idle
-    else
-        first_request_.notify(sc_core::SC_ZERO_TIME);
+    // The target is called in the next delta cycle, whatever the order of processes in this one.
+    (has_thread_ ? request_ : first_request_).notify(sc_core::SC_ZERO_TIME);
 }
 
 tlm::tlm_sync_enum thread_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload,

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "platform/framework/bridges/attribution.h"
 #include "platform/framework/bridges/reports.h"
 
 namespace trn {
@@ -52,14 +53,18 @@ private:
 };
 
 void thread_waits::transport(tlm::tlm_blocking_transport_if<>& target,
-                             tlm::tlm_generic_payload& payload, sc_time& delay) {
+                             tlm::tlm_generic_payload& payload, sc_time& delay,
+                             const initiator& caller) {
+    const auto call = [&] {
+        const attributed_call attributed(payload, caller);
+        target.b_transport(payload, delay);
+    };
     // The initiator, behind a foreign interconnect, repeats its access itself.
-    if (payload.get_extension<pending_access>() != nullptr)
-        return target.b_transport(payload, delay);
+    if (payload.get_extension<pending_access>() != nullptr) return call();
     use waiting(*this, payload);
     for (;;) {
         waiting.access().attempt(payload);
-        target.b_transport(payload, delay);
+        call();
         if (!waiting.access().is_deferred()) return;
         if (!caller_can_wait()) break;
         const sc_time local = sc_core::sc_time_stamp() + delay;

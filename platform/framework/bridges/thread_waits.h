@@ -6,6 +6,7 @@
 #include <tlm>
 #include <vector>
 
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
@@ -19,9 +20,9 @@ public:
 
     /// Calls b_transport of `target` until the access has a response. The annotated delay shrinks
     /// by the time that the caller waited. TLM_GENERIC_ERROR_RESPONSE if the target defers the
-    /// access of a method.
+    /// access of a method. `caller`: whose access it is without an attribution.
     void transport(tlm::tlm_blocking_transport_if<>& target, tlm::tlm_generic_payload& payload,
-                   sc_core::sc_time& delay);
+                   sc_core::sc_time& delay, const initiator& caller);
 
 private:
     struct place {

@@ -74,7 +74,7 @@ fault_argument fault_argument::size(std::string name, std::uint64_t end, std::st
 fault_argument fault_argument::time(std::string name, const sc_core::sc_time& max,
                                     std::string meaning) {
     return {std::move(name), std::move(meaning), form::time, std::int64_t{0},
-            static_cast<std::int64_t>(max.value())};
+            static_cast<std::int64_t>(in_picoseconds(max))};
 }
 
 fault_argument fault_argument::count() {

@@ -10,6 +10,7 @@
 
 #include "platform/framework/config/mix_in.h"
 #include "platform/framework/kernel/protobuf.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn::trace {
 
@@ -41,7 +42,7 @@ constexpr unsigned sequence = 1;  // all packets belong to one sequence
 constexpr std::string_view everything_else = "board";
 
 std::uint64_t nanoseconds(const sc_core::sc_time& time) {
-    return time.value() / 1000;
+    return in_picoseconds(time) / 1000;
 }
 
 struct text_hash : std::hash<std::string_view> {

@@ -36,8 +36,14 @@ constexpr int handlers_per_boundary = 64;
 constexpr auto write_budget = 50us;
 // Limit of holding the reply of a host's write: QEMU gives up after 5 s.
 constexpr auto longest_hold = 1s;
-const sc_time shortest_slice{100, sc_core::SC_NS};
-const sc_time longest_slice{100, sc_core::SC_US};
+// Functions, as all constant times: a static sc_time would fix the kernel's resolution before
+// sc_main can set it.
+sc_time shortest_slice() {
+    return {100, sc_core::SC_NS};
+}
+sc_time longest_slice() {
+    return {100, sc_core::SC_US};
+}
 
 double seconds(run_loop::wall_clock::duration d) {
     return std::chrono::duration<double>(d).count();
@@ -203,9 +209,7 @@ std::string run_loop::stall_report() const {
 // --- Driving
 
 void run_loop::elaborate() {
-    // initialize() is public in SystemC 2.3.4. It binds ports and calls the elaboration callbacks,
-    // but runs no process, so a debugger can stop before the first instruction.
-    sc_core::sc_get_curr_simcontext()->initialize(true);
+    if (sc_core::sc_get_status() == sc_core::SC_ELABORATION) sc_core::sc_start(SC_ZERO_TIME);
     driver_->restart();
 }
 
@@ -363,7 +367,7 @@ void run_loop::simulate(const sc_time& until) {
     simulating_ = true;
     const bool was_paused = paused_;
     try {
-        sc_core::sc_start(boundary - present);
+        advance(boundary);
     } catch (...) {
         simulating_ = false;
         throw;
@@ -378,13 +382,32 @@ void run_loop::simulate(const sc_time& until) {
         for (const auto& observer : observers_) observer(true, pause_text_);
 }
 
+/// The end of a time step can be seen between two calls of sc_start only (IEEE 1666-2011 has no
+/// callback for it): with an observer, simulates one delta cycle and one time step after the other.
+void run_loop::advance(const sc_time& boundary) {
+    const auto left = [&] { return boundary - sc_time_stamp(); };
+    if (!time_step_ended_ || left() == SC_ZERO_TIME) return sc_core::sc_start(left());
+    const bool was_paused = paused_;
+    const auto stopped = [&] { return quitting_ || (paused_ && !was_paused); };
+    while (left() > SC_ZERO_TIME) {
+        while (!stopped() && sc_core::sc_pending_activity_at_current_time())
+            sc_core::sc_start(SC_ZERO_TIME);
+        if (stopped()) return;
+        time_step_ended_();
+        // Processes that are due at the end of a call run in the next one.
+        sc_core::sc_start(sc_core::sc_pending_activity()
+                              ? std::min(left(), sc_core::sc_time_to_pending_activity())
+                              : left());
+    }
+}
+
 void run_loop::adapt(const sc_time& span, wall_clock::duration took) {
     const auto target =
         attachments_.empty() ? wall_clock::duration{detached_slice} : attached_slice;
     if (took > target) {
-        slice_ = std::max(slice_ / 2, shortest_slice);
+        slice_ = std::max(slice_ / 2, shortest_slice());
     } else if (took < target / 4 && span >= slice_) {
-        slice_ = std::min(slice_ * 2, longest_slice);
+        slice_ = std::min(slice_ * 2, longest_slice());
     }
 }
 
@@ -423,7 +446,7 @@ void run_loop::simulate_work(const started_work& work, const sc_time& until) {
     while (!work.finished() && !paused_ && event_is_near() && sc_time_stamp() < until &&
            thread_time() < end) {
         const auto event = sc_time_stamp() + sc_core::sc_time_to_pending_activity();
-        simulate(std::max(event, later(sc_time_stamp(), shortest_slice)));
+        simulate(std::max(event, later(sc_time_stamp(), shortest_slice())));
     }
 }
 

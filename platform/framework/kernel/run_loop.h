@@ -114,7 +114,9 @@ public:
 
     // --- Running
 
-    /// Elaborates the modules without running a process. run() and serve() do so as well.
+    /// Elaborates the modules, and runs the initialization phase with one delta cycle: processes
+    /// start, hosts find their devices, but no hart has executed an instruction. run() and serve()
+    /// do so as well.
     void elaborate();
     /// Runs until the goal ends.
     stop_reason run(goal awaited);
@@ -125,6 +127,8 @@ public:
     bool step();
     /// Runs one delta cycle at the current time; returns false when none is pending.
     bool delta();
+    /// Calls `ended` when no process is left to run at a simulated time, before time advances.
+    void on_time_step(std::function<void()> ended) { time_step_ended_ = std::move(ended); }
 
     // --- Attached hosts
 
@@ -187,6 +191,7 @@ private:
     sc_core::sc_time slice_end() const;
     sc_core::sc_time next_sample() const;
     void simulate(const sc_core::sc_time& boundary);
+    void advance(const sc_core::sc_time& boundary);
     void adapt(const sc_core::sc_time& span, wall_clock::duration took);
     void block(std::optional<wall_clock::time_point> wake);
     bool spin() const;
@@ -212,7 +217,7 @@ private:
     bool quitting_ = false;
     std::string quit_text_;
     bool simulating_ = false;
-    std::function<void()> at_rest_;
+    std::function<void()> at_rest_, time_step_ended_;
     std::list<held_answer> held_;
 
     sc_core::sc_time slice_{10, sc_core::SC_US};

@@ -24,6 +24,11 @@ public:
     class collector {
     public:
         collector() : before_(std::exchange(collecting_, this)) {}
+        /// Work of a call that is made later for an access belongs to the access's `share`; to
+        /// none if that is null.
+        explicit collector(share share_of_access)
+            : before_(std::exchange(collecting_, share_of_access ? this : nullptr)),
+              share_(std::move(share_of_access)) {}
         ~collector() { collecting_ = before_; }
         collector(const collector&) = delete;
         collector& operator=(const collector&) = delete;

@@ -6,6 +6,8 @@
 #include <boost/crc.hpp>
 #include <iterator>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn::trace {
 namespace {
 
@@ -37,8 +39,9 @@ public:
     std::uint32_t write(const record& r) override {
         line_.clear();
         const auto out = std::back_inserter(line_);
-        fmt::format_to(out, "{} {} {}", r.start.value(), r.module, r.name);
-        if (r.type == record::kind::span) fmt::format_to(out, " for={}", r.duration.value());
+        fmt::format_to(out, "{} {} {}", in_picoseconds(r.start), r.module, r.name);
+        if (r.type == record::kind::span)
+            fmt::format_to(out, " for={}", in_picoseconds(r.duration));
         for (const auto& f : r.values) {
             const auto* text = std::get_if<std::string_view>(&f.value);
             fmt::format_to(out, " {}={}", f.name, text ? quoted(*text) : number(f));

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr std::array units{unit{"s", 1'000'000'000'000}, unit{"ms", 1'000'000'00
 }  // namespace
 
 std::string to_text(const sc_core::sc_time& time) {
-    return time_text(time.value());  // the kernel's resolution is 1 ps
+    return time_text(in_picoseconds(time));
 }
 
 std::string time_text(std::uint64_t ps) {

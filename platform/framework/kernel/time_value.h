@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <systemc>
-#include <type_traits>
 
 namespace trn {
 
-/// The time of `value` units of the kernel's resolution (1 ps): sc_time::from_value() without the
-/// call into the library, which looks up the kernel's settings each time.
-inline sc_core::sc_time time_of_value(std::uint64_t value) {
-    using sc_core::sc_time;
-    // Then the address of a time is that of its only member.
-    static_assert(std::is_standard_layout_v<sc_time> && sizeof(sc_time) == sizeof(sc_dt::uint64));
-    sc_time time;
-    reinterpret_cast<sc_dt::uint64&>(time) = value;
-    return time;
+/// A time in picoseconds, and back. They are the kernel's units at its default resolution, which
+/// require_picoseconds() checks.
+inline std::uint64_t in_picoseconds(const sc_core::sc_time& time) {
+    return time.value();
 }
+inline sc_core::sc_time time_of_value(std::uint64_t count) {
+    return sc_core::sc_time::from_value(count);
+}
+
+/// Called by what depends on picoseconds when it is constructed. Another resolution, which an
+/// sc_main may have set, is an SC_FATAL report of the type resolution_type.
+void require_picoseconds();
+inline constexpr char resolution_type[] = "/trn/kernel/time_resolution";
+
+/// Multiples of a period, from tables: sc_time::from_value() looks up the kernel's settings each
+/// time.
+class time_multiples {
+public:
+    /// The tables of a period in picoseconds, which are made once.
+    static const time_multiples& of_period(std::uint64_t picoseconds);
+
+    explicit time_multiples(std::uint64_t picoseconds);
+    sc_core::sc_time times(std::uint64_t count) const {
+        if (count >= few * few) return time_of_value(count * period_);
+        return many_[count / few] + few_[count % few];
+    }
+
+private:
+    static constexpr std::uint64_t few = 256;
+    const std::uint64_t period_;
+    std::array<sc_core::sc_time, few> few_, many_;
+};
 
 /// Simulated time ends after 200 days; later events do not happen. The kernel's 64 bits of
 /// picoseconds last 13 days longer, so that a model can add a delay to the present without

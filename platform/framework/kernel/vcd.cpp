@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "platform/framework/kernel/streamed_file.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
 
 namespace trn {
@@ -31,71 +32,35 @@ std::vector<std::string> parts_of(const std::string& path) {
     return parts;
 }
 
-/// Registers with the kernel as a trace file, since the kernel then calls cycle(). It traces no
-/// sc_signal: those functions do nothing.
-class kernel_trace : public sc_core::sc_trace_file {
-public:
-#define TRN_NOT_USED(type) \
-    void trace(const type&, const std::string&) override {}
-#define TRN_NOT_USED_WITH_WIDTH(type) \
-    void trace(const type&, const std::string&, int) override {}
-    TRN_NOT_USED(sc_core::sc_event)
-    TRN_NOT_USED(sc_core::sc_time)
-    TRN_NOT_USED(bool)
-    TRN_NOT_USED(float)
-    TRN_NOT_USED(double)
-    TRN_NOT_USED(sc_dt::sc_bit)
-    TRN_NOT_USED(sc_dt::sc_logic)
-    TRN_NOT_USED(sc_dt::sc_int_base)
-    TRN_NOT_USED(sc_dt::sc_uint_base)
-    TRN_NOT_USED(sc_dt::sc_signed)
-    TRN_NOT_USED(sc_dt::sc_unsigned)
-    TRN_NOT_USED(sc_dt::sc_fxval)
-    TRN_NOT_USED(sc_dt::sc_fxval_fast)
-    TRN_NOT_USED(sc_dt::sc_fxnum)
-    TRN_NOT_USED(sc_dt::sc_fxnum_fast)
-    TRN_NOT_USED(sc_dt::sc_bv_base)
-    TRN_NOT_USED(sc_dt::sc_lv_base)
-    TRN_NOT_USED_WITH_WIDTH(unsigned char)
-    TRN_NOT_USED_WITH_WIDTH(unsigned short)
-    TRN_NOT_USED_WITH_WIDTH(unsigned int)
-    TRN_NOT_USED_WITH_WIDTH(unsigned long)
-    TRN_NOT_USED_WITH_WIDTH(char)
-    TRN_NOT_USED_WITH_WIDTH(short)
-    TRN_NOT_USED_WITH_WIDTH(int)
-    TRN_NOT_USED_WITH_WIDTH(long)
-    TRN_NOT_USED_WITH_WIDTH(sc_dt::int64)
-    TRN_NOT_USED_WITH_WIDTH(sc_dt::uint64)
-#undef TRN_NOT_USED
-#undef TRN_NOT_USED_WITH_WIDTH
-    void trace(const unsigned int&, const std::string&, const char**) override {}
-    void write_comment(const std::string&) override {}
-    void set_time_unit(double, sc_core::sc_time_unit) override {}
-};
-
 }  // namespace
 
-class vcd_file::sampler final : public kernel_trace {
+class vcd_file::sampler {
 public:
     sampler(const std::string& path, std::vector<vcd_signal> signals) : file_(path) {
         std::ranges::sort(signals, {}, &vcd_signal::path);
         for (std::size_t n = 0; n < signals.size(); ++n)
             rows_.push_back({std::move(signals[n]), identifier(n), 0});
         write_header();
-        sc_core::sc_get_curr_simcontext()->add_trace_file(this);
     }
-    ~sampler() override { finish(); }
+    ~sampler() { finish(); }
+    sampler(const sampler&) = delete;
+    sampler& operator=(const sampler&) = delete;
 
     void finish() {
         if (std::exchange(finished_, true)) return;
-        sc_core::sc_get_curr_simcontext()->remove_trace_file(this);
         sample();
-        if (const auto now = sc_core::sc_time_stamp().value(); now > written_)
+        if (const auto now = in_picoseconds(sc_core::sc_time_stamp()); now > written_)
             file_.put(fmt::format("#{}\n", now));
         file_.flush();
         if (!file_.failure().empty()) log::error("vcd", "{}", file_.failure());
     }
     const std::string& failure() const { return file_.failure(); }
+    /// Samples after delta cycles only: time also ends with a slice, whose length depends on wall
+    /// time, and values may be computed from the current time.
+    void time_step_ended() {
+        const auto now = sc_core::sc_delta_count();
+        if (!finished_ && std::exchange(last_sample_, now) != now) sample();
+    }
 
 private:
     struct row {
@@ -103,13 +68,6 @@ private:
         std::string id;
         std::uint64_t last;
     };
-
-    /// Also called at the end of each slice. A slice's end depends on wall time, so values
-    /// are sampled only after delta cycles: they may be computed from the current time.
-    void cycle(bool delta) override {
-        const auto now = sc_core::sc_delta_count();
-        if (!delta && std::exchange(last_sample_, now) != now) sample();
-    }
 
     void sample() {
         bool first = true;
@@ -122,7 +80,7 @@ private:
         }
     }
     void write_time() {
-        const auto now = sc_core::sc_time_stamp().value();
+        const auto now = in_picoseconds(sc_core::sc_time_stamp());
         if (now != written_) file_.put(fmt::format("#{}\n", now));
         written_ = now;
     }
@@ -148,7 +106,7 @@ private:
                 fmt::format("$var wire {} {} {} $end\n", row.signal.width, row.id, path.back()));
         }
         for (; !scope.empty(); scope.pop_back()) file_.put("$upscope $end\n");
-        written_ = sc_core::sc_time_stamp().value();
+        written_ = in_picoseconds(sc_core::sc_time_stamp());
         file_.put(fmt::format("$enddefinitions $end\n#{}\n$dumpvars\n", written_));
         for (auto& row : rows_) {
             row.last = row.signal.value();
@@ -168,6 +126,10 @@ vcd_file::vcd_file(const std::string& path, std::vector<vcd_signal> signals)
     : sampler_(std::make_unique<sampler>(path, std::move(signals))) {}
 
 vcd_file::~vcd_file() = default;
+
+void vcd_file::time_step_ended() {
+    sampler_->time_step_ended();
+}
 
 void vcd_file::finish() {
     sampler_->finish();

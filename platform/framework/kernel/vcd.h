@@ -16,15 +16,17 @@ struct vcd_signal {
     std::function<std::uint64_t()> value;  ///< must have no side effects
 };
 
-/// Writes a value change dump (IEEE 1364-2001, 18) with 1 ps resolution. The SystemC kernel has it
-/// sample its signals before simulated time advances, when all delta cycles are done: no lasting
-/// change is missed, and no events are added. Without this object, nothing is sampled.
+/// Writes a value change dump (IEEE 1364-2001, 18) with 1 ps resolution. Samples its signals before
+/// simulated time advances, when all delta cycles are done (run_loop::on_time_step): no lasting
+/// change is missed, and no events are added.
 class vcd_file {
 public:
     /// Construct it after elaboration. \throws std::system_error when the file cannot be created
     vcd_file(const std::string& path, std::vector<vcd_signal> signals);
     ~vcd_file();
 
+    /// Samples the signals, if a process has run since the last call.
+    void time_step_ended();
     /// Completes the file with the current time.
     void finish();
     /// See streamed_file::failure().

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,10 +17,29 @@ public:
 
     constexpr explicit initiator(kind source) : kind_(source) {}
     virtual ~initiator() = default;
+    initiator(const initiator&) = delete;
+    initiator& operator=(const initiator&) = delete;
     /// Name for reports: "the host", "chip0.management.cpu", "engine 128 queue 0".
     virtual std::string describe() const = 0;
     /// For a hart: address of the instruction that makes the access.
     virtual std::optional<std::uint64_t> instruction() const { return std::nullopt; }
+
+    /// Refers to an initiator that may end first, for an access that outlasts a call.
+    class handle {
+    public:
+        handle() = default;
+        /// nullptr after the initiator's end.
+        const initiator* get() const { return source_.lock().get(); }
+
+    private:
+        friend initiator;
+        explicit handle(std::weak_ptr<const initiator> source) : source_(std::move(source)) {}
+        std::weak_ptr<const initiator> source_;
+    };
+    handle refer() const {
+        if (!self_) self_ = {this, [](const initiator*) {}};
+        return handle(self_);
+    }
 
     /// The initiator of the current access; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_kind() == kind::tool ? nullptr : current_; }
@@ -31,6 +51,7 @@ private:
     static const tool_initiator tool;
     static const initiator* current_;  // never null, so that counting an access has no branch
     const kind kind_;
+    mutable std::shared_ptr<const initiator> self_;  // made when a handle needs it; owns nothing
 };
 
 /// The initiator of accesses by tools and by a model's own process.

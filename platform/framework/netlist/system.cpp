@@ -7,7 +7,7 @@
 #include <iostream>
 #include <tlm>
 
-#include "platform/framework/netlist/kinds/creates_ends.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/router.h"
@@ -76,6 +76,7 @@ public:
 
 system::system(plan board)
     : board_(std::move(board)), modules_(board_.modules.size()), foreign_(board_) {
+    require_picoseconds();
     build(0, static_cast<std::uint32_t>(modules_.size()));
     bind_all();
 }
@@ -97,6 +98,7 @@ void system::refuse(const model_refusal& why) {
 }
 
 void system::refuse(const sc_core::sc_report& why) {
+    if (const auto refusal = model_refusal::from(why)) refuse(*refusal);
     if (const plan::module* const named = foreign_.named_by(why)) refuse(*named, text_of(why));
     throw;  // SystemC's errors are internal errors otherwise
 }
@@ -164,8 +166,6 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
             likely = index - element;
             return *children[index];
         }
-    if (auto* creator = dynamic_cast<creates_ends*>(&module))
-        if (auto* created = creator->create_end(name)) return *created;
     broken_table(fmt::format("{} has no object '{}'", module.name(), name));
 }
 

@@ -20,8 +20,17 @@ static_assert(std::endian::native == std::endian::little, "register values are l
 
 namespace {
 
+/// The module under construction; nullptr: none. It is the parent of new objects (IEEE 1666-2011,
+/// 5.16.4), so that of this one.
+sc_core::sc_module* module_under_construction() {
+    struct child final : sc_core::sc_object {
+        child() : sc_object("register_bank_of_module") {}
+    };
+    return dynamic_cast<sc_core::sc_module*>(child().get_parent_object());
+}
+
 std::string default_name(const register_table& table) {
-    const auto* module = sc_core::sc_get_curr_simcontext()->hierarchy_curr();
+    const auto* const module = module_under_construction();
     return module != nullptr ? module->name() : std::string(table.block);
 }
 
@@ -116,7 +125,7 @@ register_bank::register_bank(const register_table& table, options opts)
       latency_(opts.latency),
       values_(opts.instances),
       ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
-    if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
+    if (auto* const owner = module_under_construction())
         listing_ = std::make_unique<listing>(*this, *owner);
     assert(opts.instances > 0 && stride_ >= table.size && stride_ % width_ == 0);
 }

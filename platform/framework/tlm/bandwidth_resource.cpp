@@ -23,6 +23,7 @@ void set_timing(timing_mode mode) {
 }
 
 bandwidth_resource::bandwidth_resource(const config& cfg) : cfg_(cfg) {
+    require_picoseconds();
     set_rate(cfg.bytes_per_second);
 }
 

@@ -195,8 +195,7 @@ void protocol_checker::check_request(std::string_view call, const tlm_generic_pa
         report(rules::delay_range, call, &payload, to_text(delay));
 }
 
-/// Sockets carry no transaction before the simulation. The enumeration of PCIe, before it, uses
-/// plugs.
+/// Sockets carry no transaction before the simulation.
 void protocol_checker::check_begin(std::string_view call,
                                    const tlm_generic_payload& payload) const {
     if (!has_begun()) report(rules::before_simulation, call, &payload);

@@ -11,6 +11,8 @@
 #include <tlm>
 #include <vector>
 
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "platform/framework/tlm/pending_access.h"
 
@@ -49,6 +51,8 @@ public:
         pending_.abandon();
     }
     unsigned invalidations = 0;
+    const initiator* identity = nullptr;  ///< for reports
+    trace::operation operation = 0;       ///< of its accesses
     std::vector<result> results;
     memory_port port{out};
 
@@ -66,6 +70,9 @@ private:
             const sc_core::sc_time& now = sc_core::sc_time_stamp();
             if (!next.begins) next.begins = now + next.delay;
             sc_core::sc_time delay = *next.begins > now ? *next.begins - now : sc_core::sc_time();
+            const trace::on_behalf_of it(operation);
+            std::optional<acting> self;
+            if (identity != nullptr) self.emplace(*identity);
             const auto outcome = port.access(next.command, next.address, &next.word,
                                              sizeof next.word, pending_, delay);
             if (outcome == memory_port::outcome::deferred) return;

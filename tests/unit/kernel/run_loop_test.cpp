@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/kernel/introspection.h"
@@ -70,6 +71,56 @@ double cpu_seconds() {
 }
 double wall_since(run_loop::wall_clock::time_point start) {
     return std::chrono::duration<double>(run_loop::wall_clock::now() - start).count();
+}
+
+TEST(RunLoopTest, ElaborationRunsOneDeltaCycle) {
+    heart first("first", SC_ZERO_TIME), second("second", SC_ZERO_TIME);
+    first.on_beat = [&] { second.kick(SC_ZERO_TIME); };
+    first.kick(SC_ZERO_TIME);
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.elaborate();
+    loop.elaborate();
+    EXPECT_EQ(first.beats.size(), 1u);
+    EXPECT_TRUE(second.beats.empty());
+    EXPECT_TRUE(loop.delta());
+    EXPECT_EQ(second.beats.size(), 1u);
+}
+
+TEST(RunLoopTest, ATimeStepEndsWhenNoProcessIsLeftToRun) {
+    heart first("first", sc_time(4, SC_US)), second("second", SC_ZERO_TIME);
+    first.on_beat = [&] { second.kick(SC_ZERO_TIME); };
+    run_loop loop(with(time_policy::kind::lockstep));
+    std::vector<std::pair<sc_time, std::size_t>> steps;  // with the beats of `second`
+    loop.on_time_step([&] {
+        if (steps.empty() || steps.back().second != second.beats.size())
+            steps.emplace_back(sc_time_stamp(), second.beats.size());
+    });
+    loop.run(until(sc_time(9, SC_US)));
+    const sc_time period(4, SC_US);
+    EXPECT_EQ(steps, (std::vector<std::pair<sc_time, std::size_t>>{
+                         {SC_ZERO_TIME, 0}, {period, 1}, {period * 2, 2}}));
+    EXPECT_EQ(sc_time_stamp(), sc_time(9, SC_US));
+}
+
+TEST(RunLoopTest, APauseStopsBetweenTheDeltaCyclesOfATimeStep) {
+    heart first("first", SC_ZERO_TIME), second("second", SC_ZERO_TIME);
+    run_loop loop(with(time_policy::kind::lockstep));
+    first.on_beat = [&] {
+        second.kick(SC_ZERO_TIME);
+        loop.pause("test");
+    };
+    unsigned steps = 0;
+    loop.on_time_step([&] { ++steps; });
+    loop.elaborate();
+    first.kick(sc_time(1, SC_NS));
+    auto goal = until(sc_time(1, SC_US));
+    goal.ends_on_pause = true;
+    EXPECT_EQ(loop.run(goal).cause, stop_reason::kind::paused);
+    EXPECT_TRUE(second.beats.empty());
+    EXPECT_EQ(steps, 1u);  // that of time zero
+    loop.resume();
+    loop.run(until(sc_time(1, SC_US)));
+    EXPECT_EQ(second.beats.size(), 1u);
 }
 
 TEST(RunLoopTest, SimulatedTimeEndsBeforeTheKernelsDoes) {
@@ -503,14 +554,15 @@ TEST(RunLoopTest, StepRunsToTheNextEventEvenWhenPaused) {
     EXPECT_TRUE(loop.paused());
 }
 
-TEST(RunLoopTest, NoProcessRunsBeforeTheFirstSlice) {
+TEST(RunLoopTest, APausedLoopElaborates) {
     heart h("heart", SC_ZERO_TIME);
     run_loop loop(with(time_policy::kind::free));
     h.kick(SC_ZERO_TIME);
     loop.pause("start");
     loop.elaborate();
-    EXPECT_TRUE(h.beats.empty());
-    EXPECT_TRUE(sc_pending_activity());
+    EXPECT_EQ(h.beats.size(), 1u);
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+    EXPECT_FALSE(sc_pending_activity());
 }
 
 TEST(RunLoopTest, CancelledGoalsAreNotCalled) {

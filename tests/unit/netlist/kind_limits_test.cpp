@@ -175,7 +175,7 @@ void run(plan board) {
     driver.out.bind(noc.target);
     try {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    } catch (const model_refusal& why) {
+    } catch (const sc_core::sc_report& why) {
         built.refuse(why);
     }
     for (const auto& b : bindings) {

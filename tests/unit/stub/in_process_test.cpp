@@ -155,8 +155,8 @@ TEST_F(HostCpu, ForwardsExceptionsOfItsWork) {
 }
 
 TEST_F(HostCpu, DoesOneWorkAfterAnotherInTheSameProcess) {
-    std::vector<const sc_object*> processes;
-    const auto note = [&] { processes.push_back(sc_get_current_process_b()); };
+    std::vector<std::string> processes;
+    const auto note = [&] { processes.emplace_back(sc_get_current_process_handle().name()); };
     run(note);
     host.run([&] {
         note();

@@ -10,7 +10,9 @@ using sc_core::sc_time;
 namespace {
 
 // Queueing that the window permits beyond the shortest round trip.
-const sc_time max_queueing(25, sc_core::SC_US);
+sc_time max_queueing() {
+    return {25, sc_core::SC_US};
+}
 constexpr double reduction = 0.8;      // of the share of a round trip beyond that
 constexpr double min_remainder = 0.5;  // of the window after a reduction
 constexpr unsigned max_doublings = 5;  // of the timeout
@@ -179,7 +181,7 @@ void connection::measure(const sc_time& duration) {
 /// Short round trips enlarge the window. It shrinks, once per round trip, if the shorter round
 /// trips are long too: paths of unequal length are no congestion.
 void connection::adapt(const sc_time& duration, std::uint32_t count) {
-    const sc_time limit = shortest_ + max_queueing;
+    const sc_time limit = shortest_ + max_queueing();
     if (duration <= limit) {
         window_ = std::min(cfg_.window, window_ + (probing_ ? count : count / window_));
         return;

@@ -18,7 +18,10 @@ using sc_core::sc_time;
 
 namespace {
 
-const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a train's reads
+/// Lead time of a train's reads.
+sc_time read_ahead() {
+    return {4, sc_core::SC_US};
+}
 // Sending time of a train. Bytes are in the receiver's memory before their arrival by at most this
 // and the difference between paths.
 constexpr double max_train_seconds = 1.5e-6;
@@ -95,8 +98,8 @@ void packet_sender::run() {
         if (reached == progress::idle) reached = queues_.fetch();
         if (reached == progress::idle) {
             const sc_time now = sc_core::sc_time_stamp();
-            if (port_.free() > now + read_ahead) {
-                work_.notify(port_.free() - read_ahead - now);
+            if (port_.free() > now + read_ahead()) {
+                work_.notify(port_.free() - read_ahead() - now);
                 break;
             }
             reached = choose();

@@ -19,16 +19,14 @@ public:
     std::uint64_t nominal_hertz() const { return nominal_hertz_; }
 
     cycles now() const {
-        return base_cycle_ + static_cast<cycles>(static_cast<unsigned __int128>(
-                                                     sc_core::sc_time_stamp().value() - base_ps_) *
+        return base_cycle_ + static_cast<cycles>(static_cast<unsigned __int128>(in_picoseconds(
+                                                     sc_core::sc_time_stamp() - base_)) *
                                                  hertz_ / ps_per_second);
     }
     /// First picosecond of cycle `at`.
     sc_core::sc_time time_of(cycles cycle) const;
     /// First cycle that begins at or after `at`. Precondition: `at` is not in the past.
-    cycles cycle_at(const sc_core::sc_time& time) const {
-        return after(base_cycle_, time - time_of_value(base_ps_));
-    }
+    cycles cycle_at(const sc_core::sc_time& time) const { return after(base_cycle_, time - base_); }
     cycles after(cycles start, const sc_core::sc_time& duration) const;
     cycles of_ns(std::uint64_t ns) const;
 
@@ -49,8 +47,8 @@ private:
 
     const std::uint64_t nominal_hertz_;
     std::uint64_t hertz_;
-    cycles base_cycle_ = 0;  // the cycle at base_ps_, the last rate change
-    std::uint64_t base_ps_ = 0;
+    cycles base_cycle_ = 0;  // the cycle at base_, the last rate change
+    sc_core::sc_time base_;
     cycles local_ = 0;
 };
 

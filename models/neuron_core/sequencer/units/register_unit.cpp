@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "models/neuron_core/sequencer/timing/timing.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn {
 
@@ -78,7 +79,7 @@ bool holds(unsigned condition, std::int32_t a, std::int32_t b) {
 
 std::uint64_t rank(unsigned order, const engine_clock& clock,
                    const sequencer_environment::identity& id) {
-    const std::uint64_t ns = clock.time_of(clock.local()).value() / 1000;
+    const std::uint64_t ns = in_picoseconds(clock.time_of(clock.local())) / 1000;
     switch (order) {
     case 0:
         return id.core;

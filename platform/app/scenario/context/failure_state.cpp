@@ -13,6 +13,7 @@
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn::scenario {
 
@@ -22,7 +23,7 @@ using lines = std::vector<std::string>;
 
 /// Whole nanoseconds are enough for readers.
 std::string shown(const sc_core::sc_time& time) {
-    return to_string(nanoseconds{time.value() / 1000});
+    return to_string(nanoseconds{in_picoseconds(time) / 1000});
 }
 
 constexpr std::size_t max_of_a_kind = 16;

@@ -9,6 +9,7 @@
 #include "platform/app/scenario/context/play.h"
 #include "platform/app/scenario/context/scenario_context.h"
 #include "platform/app/scenario/language/bounds.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn::scenario {
 
@@ -111,7 +112,7 @@ double timed(const std::vector<step>& parts, const step& whole, std::uint64_t by
     const auto begin = sc_core::sc_time_stamp();
     for (const auto& each : parts) play(each, ctx);
     ctx.report.resume(whole, trn_now(ctx.device));
-    const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
+    const auto ns = static_cast<double>(in_picoseconds(sc_core::sc_time_stamp() - begin)) / 1000;
     if (bytes != 0 && ns == 0)
         throw step_failure("the rate is undefined: the steps took no simulated time");
     return bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;

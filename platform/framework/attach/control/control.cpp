@@ -31,7 +31,7 @@ namespace {
 json ended(const stop_reason& reason) {
     return {{"reason", to_string(reason.cause)},
             {"text", reason.text},
-            {"time_ps", sc_core::sc_time_stamp().value()},
+            {"time_ps", in_picoseconds(sc_core::sc_time_stamp())},
             {"time", to_text(sc_core::sc_time_stamp())}};
 }
 
@@ -203,7 +203,7 @@ json control::status() {
     // Cached, since finding the modules of a rack takes longer than the rest of a response.
     if (!ready_ || sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
         ready_ = ready_condition();
-    json result = {{"time_ps", sc_core::sc_time_stamp().value()},
+    json result = {{"time_ps", in_picoseconds(sc_core::sc_time_stamp())},
                    {"time", to_text(sc_core::sc_time_stamp())},
                    {"paused", loop_.paused()},
                    {"why", loop_.pause_text()},

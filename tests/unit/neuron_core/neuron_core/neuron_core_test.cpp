@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "models/misuse_rules.h"
 #include "models/neuron_core/neuron_core/pe_counters_regs.h"
@@ -12,6 +14,7 @@
 #include "models/soc/notification_queue/notification_queue_regs.h"
 #include "models/soc/semaphores/semaphores_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/kernel/introspection.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/memory_path.h"
@@ -68,6 +71,34 @@ TEST_F(NeuronCoreTest, KeepsItsRegisterContracts) {
         .check();
     register_contract(top, sram_errors_regs::table, neuron_core::config{}.sram_errors_offset)
         .check();
+}
+
+TEST_F(NeuronCoreTest, DebugReadsOfIdleEnginesConstructNoneAndShowResetValues) {
+    struct counters final : statistics {
+        void count(std::string_view, std::uint64_t) override { ++number; }
+        unsigned number = 0;
+    };
+    const auto published = [&] {
+        counters all;
+        core.publish(all);
+        return all.number;
+    };
+    const auto words = [&] {
+        std::vector<std::uint32_t> all;
+        for (std::uint64_t i = 0; i < core_engines::size; i += 4) {
+            std::uint32_t word = 0xffff'ffff;
+            if (aperture.debug_read(neuron_core::engines_offset + i, word) == 4)
+                all.push_back(word);
+        }
+        return all;
+    };
+    const unsigned before = published();
+    const auto idle = words();
+    EXPECT_GT(idle.size(), 100u);
+    EXPECT_EQ(published(), before);
+    aperture.read(neuron_core::engines_offset);  // constructs them
+    EXPECT_GT(published(), before);
+    EXPECT_EQ(words(), idle);
 }
 
 TEST_F(NeuronCoreTest, HasSbufPsumAndSemaphoresAndHolesBetween) {

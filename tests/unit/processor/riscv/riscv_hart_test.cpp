@@ -191,6 +191,15 @@ TEST_F(RiscvHartTest, InterruptEnabledByADebuggerEndsTheWait) {
     EXPECT_EQ(dut.core().read_x(5), 1u);
 }
 
+TEST_F(RiscvHartTest, TheInitializationPhaseExecutesNoInstruction) {
+    program({addi(5, 0, 7), wfi});
+    sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(dut.core().read_x(5), 0u);
+    EXPECT_TRUE(sc_core::sc_pending_activity_at_current_time());
+    sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(dut.core().read_x(5), 7u);
+}
+
 TEST_F(RiscvHartTest, HartInResetHasNoStateAndNoEvents) {
     reset.set(true);
     sc_start(sc_time(1, sc_core::SC_US));

@@ -5,6 +5,8 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <array>
+#include <functional>
+#include <vector>
 
 #include "models/misuse_rules.h"
 #include "models/soc/semaphores/semaphores_regs.h"
@@ -53,7 +55,6 @@ TEST(SemaphoresOfAPausedPlatformTest, CanBeSetBeforeTheFirstProcessRuns) {
     owner sems{"sems"};
     tlm_driver cpu{"cpu"};
     cpu.out.bind(sems.in);
-    sc_core::sc_get_curr_simcontext()->initialize(true);
     EXPECT_NO_THROW(sems.block.set(3, 1));
     EXPECT_NO_THROW(sems.block.set_event(3, 1));
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -118,6 +119,25 @@ TEST_F(SemaphoresTest, EventsHoldTheWrittenValue) {
     sems.block.on_change({});
     EXPECT_EQ(sems.block.event(3), 1u);
     EXPECT_EQ(cpu.read(regs::offset(reg::event, 3)), 1u);
+}
+
+TEST_F(SemaphoresTest, AProcessSeesAllPostsOfADeltaCycleTogether) {
+    const auto method = [](const sc_core::sc_event& event, const std::function<void()>& body) {
+        sc_core::sc_spawn_options options;
+        options.spawn_method();
+        options.set_sensitivity(&event);
+        options.dont_initialize();
+        sc_core::sc_spawn(body, sc_core::sc_gen_unique_name("method"), &options);
+    };
+    sc_core::sc_event early, late;
+    std::vector<std::int32_t> seen;
+    method(early, [&] { sems.block.add(1, 1); });
+    method(early, [&] { late.notify(); });  // runs later in the same evaluation phase
+    method(late, [&] { sems.block.add(1, 1); });
+    method(sems.block.changed(), [&] { seen.push_back(sems.block.value(1)); });
+    early.notify(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(seen, std::vector<std::int32_t>{2});
 }
 
 TEST_F(SemaphoresTest, ResetClearsEverything) {
