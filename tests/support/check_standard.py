@@ -63,7 +63,6 @@ STANDARD = {
 LEFT = {
     "simple_initiator_socket_optional": "a socket that a board may leave unbound: the kit of SystemC 2.3.4 and 3.0 has it",
     "simple_initiator_socket_tagged_optional": "as simple_initiator_socket_optional",
-    "simple_target_socket_tagged_optional": "as simple_initiator_socket_optional",
 }
 # An immediate notification makes what a process sees depend on the order of processes.
 IMMEDIATE = re.compile(r"[\w\])]\s*(?:\.|->)notify\(\)")
