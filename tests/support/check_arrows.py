@@ -78,7 +78,7 @@ ALLOWED = {
     **framework("netlist/document", "netlist/plan"),
     **framework("netlist/binding", "netlist/document"),
     **framework("netlist/expansion", "netlist/binding", "netlist/document", "netlist/plan", "misuse"),
-    **framework("netlist", "tlm"),
+    **framework("netlist", "tlm", "kernel"),
     **framework("inspection", "kernel", "registers", "tlm", "netlist/kinds", "netlist/plan", "netlist/document"),
     **framework("snapshots", "kernel", "process"),
     **framework("attach/listen"),
