@@ -3,6 +3,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <array>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -131,6 +132,7 @@ private:
     void on_reset(bool level);
     void serve(trace::operation asked);
     void stop_serving();
+    void begin_quantum();
     void say_parked();
     std::uint64_t run_quanta(riscv::hart& core);
     std::uint64_t undisturbed_quanta(std::uint64_t limit) const;
@@ -140,7 +142,11 @@ private:
     const std::string& describe_failed();
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
+    bool transport_and_keep();
+    bool send();
+    bool not_answered(std::uint64_t earlier_reports, std::uint64_t delay);
     void wait_for_memory();
+    void keep_responses() override;
     bool repeats();
     void responded();
     std::uint64_t instruction_number() const { return core_->ticks() - stalled_; }
@@ -178,6 +184,7 @@ private:
     std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
+    bool is_limited_ = false;        // the quantum, by the global one
     std::uint64_t unpaid_ = 0;       // remainder of annotated delays below one instruction
     std::uint64_t stalled_ = 0;      // instructions spent for annotated delays, since the reset
     struct {
@@ -186,20 +193,22 @@ private:
         std::size_t size = 0;
         std::string text;
     } failed_;  // description of the last failed access: avoids repeated reports in loops
-    /// An instruction that memory has deferred. It is executed again; those of its accesses that
-    /// have a response are not made again.
-    struct deferred_instruction {
+    /// An instruction that memory has deferred, or may defer after its first access. It is executed
+    /// again; those of its accesses that have a response are not made again.
+    struct kept_instruction {
         struct access {
             tlm::tlm_command command;
             std::uint64_t address;
-            std::vector<std::uint8_t> bytes;
+            std::size_t size;
+            std::array<std::uint8_t, 8> read;
         };
-        std::uint64_t number;  // instruction_number()
-        std::vector<access> done;
+        std::uint64_t number = 0;  // instruction_number()
+        std::vector<access> done = {};
         std::size_t next = 0;  // access of this attempt
     };
     pending_access pending_{wake_};
-    std::unique_ptr<deferred_instruction> deferred_;
+    kept_instruction kept_;
+    bool keeps_ = false;   // kept_ is in use
     trace::slice serves_;  // operation that last woke or interrupted the hart
 };
 
