@@ -34,7 +34,8 @@ riscv::interrupt interrupt_of(unsigned line) {
 riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const hart_common& shared)
     : sc_module(name),
       initiator(kind::firmware),
-      client(shared.quanta),
+      quantum_queue::client(shared.quanta),
+      atomic_claims::client(shared.claims),
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
@@ -236,7 +237,10 @@ void riscv_hart::on_reset(bool level) {
     if (level && core_ != nullptr) {
         core_->reset();
         pending_.abandon();
-        keeps_ = false;
+        end_atomic();
+        kept_ = {};
+        keeps_ = are_words_claimed();
+        is_withheld_ = false;
         stalled_ = 0;
         for (unsigned line = 0; line < line_count; ++line)
             core_->drive(interrupt_of(line), irq.level(line));
@@ -295,6 +299,7 @@ void riscv_hart::wait_for_memory() {
         pending_.begin(payload_);
         keep_responses();
     }
+    if (atomic_.size != 0) claim(atomic_);
     kept_.next = 0;
     core_->defer();
 }
@@ -302,13 +307,43 @@ void riscv_hart::wait_for_memory() {
 void riscv_hart::keep_responses() {
     const std::uint64_t number = instruction_number();
     if (keeps_ && kept_.number == number) return;
+    end_atomic();
     keeps_ = true;
     kept_.number = number;
     kept_.done.clear();
     kept_.next = 0;
 }
 
+void riscv_hart::begin_atomic(std::uint64_t pa, unsigned size) {
+    keep_responses();
+    atomic_ = {target_, pa, size};
+}
+
+void riscv_hart::end_atomic() {
+    if (std::exchange(atomic_.size, 0) != 0) release();
+}
+
+/// Accesses then check whether their words are claimed.
+void riscv_hart::claims_changed() {
+    keeps_ = true;
+    if (std::exchange(is_withheld_, false)) wake();
+}
+
+/// Whether the access waits for an atomic instruction of another hart. An access that memory has
+/// deferred does not.
+bool riscv_hart::waits_for_claim() {
+    if (!are_words_claimed() || pending_.is_repeated() ||
+        !must_wait({target_, payload_.get_address(), payload_.get_data_length()}))
+        return false;
+    keep_responses();
+    kept_.next = 0;
+    is_withheld_ = true;
+    core_->defer();
+    return true;
+}
+
 [[gnu::noinline]] bool riscv_hart::transport_and_keep() {
+    if (waits_for_claim()) return false;
     if (repeats()) return true;
     if (!send()) {
         if (!core_->deferred()) pending_.abandon();
@@ -324,7 +359,8 @@ bool riscv_hart::repeats() {
     if (kept_.number != instruction_number()) {
         if (!pending_.is_repeated()) {
             pending_.abandon();
-            keeps_ = false;
+            end_atomic();
+            keeps_ = are_words_claimed();
             return false;
         }
         keep_responses();

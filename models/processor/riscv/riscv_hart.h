@@ -9,6 +9,7 @@
 #include <tlm>
 #include <vector>
 
+#include "models/processor/riscv/atomic_claims.h"
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/mtime_source.h"
@@ -28,6 +29,7 @@ struct hart_common {
     std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache();  ///< predecoded code
     std::shared_ptr<quantum_queue> quanta = std::make_shared<quantum_queue>();
     std::shared_ptr<riscv::reservations> reservations = std::make_shared<riscv::reservations>();
+    std::shared_ptr<atomic_claims> claims = std::make_shared<atomic_claims>();
 };
 
 /// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
@@ -40,7 +42,8 @@ class riscv_hart : public sc_core::sc_module,
                    public accepts_faults,
                    public describes_wait,
                    private riscv::hart_bus,
-                   private quantum_queue::client {
+                   private quantum_queue::client,
+                   private atomic_claims::client {
 public:
     struct config {
         std::uint64_t hart_id = 0;
@@ -147,6 +150,10 @@ private:
     bool not_answered(std::uint64_t earlier_reports, std::uint64_t delay);
     void wait_for_memory();
     void keep_responses() override;
+    void begin_atomic(std::uint64_t pa, unsigned size) override;
+    void end_atomic() override;
+    void claims_changed() override;
+    bool waits_for_claim();
     bool repeats();
     void responded();
     std::uint64_t instruction_number() const { return core_->ticks() - stalled_; }
@@ -208,8 +215,10 @@ private:
     };
     pending_access pending_{wake_};
     kept_instruction kept_;
-    bool keeps_ = false;   // kept_ is in use
-    trace::slice serves_;  // operation that last woke or interrupted the hart
+    bool keeps_ = false;          // kept_ is in use, or words are claimed
+    bool is_withheld_ = false;    // until a claim ends
+    atomic_claims::word atomic_;  // of the instruction
+    trace::slice serves_;         // operation that last woke or interrupted the hart
 };
 
 }  // namespace trn

@@ -250,6 +250,8 @@ private:
     /// Why a run ends although its budget is not used up.
     enum class ending : u8 { none, requested, reset };
 
+    class atomic_access;
+
     void move_to(phase next);
     template <typename Byte, typename Access>
     std::size_t for_pages(u64 va, std::span<Byte> data, Access access);

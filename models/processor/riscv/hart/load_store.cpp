@@ -215,6 +215,24 @@ fault hart::atomic_address(u64 va, unsigned size, access kind, u64& pa, u8*& hos
     return {};
 }
 
+/// An atomic instruction, if it is made on the bus. It ends unless memory has deferred it.
+class hart::atomic_access {
+public:
+    atomic_access(hart& owner, const u8* host, u64 pa, unsigned size)
+        : owner_(owner), on_bus_(host == nullptr) {
+        if (on_bus_) owner_.bus_.begin_atomic(pa, size);
+    }
+    ~atomic_access() {
+        if (on_bus_ && !owner_.is_deferred_) owner_.bus_.end_atomic();
+    }
+    atomic_access(const atomic_access&) = delete;
+    atomic_access& operator=(const atomic_access&) = delete;
+
+private:
+    hart& owner_;
+    const bool on_bus_;
+};
+
 /// A store to a word ends other harts' reservations of it.
 void hart::end_reservations(u64 pa, u64 size) {
     if (!observed_) return;
@@ -255,7 +273,7 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
         return keep_if_deferred(f);
     // DMA writes without a notification: the reservation holds while the value is unchanged.
     u64 now = 0;
-    if (host == nullptr) bus_.keep_responses();
+    const atomic_access on_bus(*this, host, pa, size);
     if (const fault f = read_word(pa, va, size, access::store, now)) return keep_if_deferred(f);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
@@ -284,12 +302,12 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     if (const fault w = atomic_address(va, size, access::store, pa, host)) return w;
     end_reservations(pa, size);
     std::array<u8, 8> raw{};
+    const atomic_access on_bus(*this, host, pa, size);
     if (host != nullptr) {
         std::memcpy(raw.data(), host, size);
         if (watching_data_) remember(va, pa, access::load);
-    } else {
-        bus_.keep_responses();
-        if (!bus_read(pa, {raw.data(), size})) return failed(access::store, va);
+    } else if (!bus_read(pa, {raw.data(), size})) {
+        return failed(access::store, va);
     }
     std::memcpy(&old, raw.data(), 8);
     const u64 result = f(old, operand);

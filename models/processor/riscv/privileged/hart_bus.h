@@ -46,6 +46,10 @@ public:
     /// The instruction may make several accesses: the responses are kept until its end, because
     /// memory may defer a later one.
     virtual void keep_responses() {}
+    /// The accesses up to end_atomic() are those of one atomic instruction. If memory defers it,
+    /// the instruction begins again, and other harts do not access the word meanwhile.
+    virtual void begin_atomic(u64 /*pa*/, unsigned /*size*/) {}
+    virtual void end_atomic() {}
     /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// Whether the byte is memory for which direct() has no pointer at present.

@@ -26,7 +26,8 @@ protected:
     router bus{"bus", {}};
     trn::memory ram{"ram", {.size = 1 << 16}};
     trn::test::deferring_memory slow{"slow"};
-    riscv_hart dut{"dut", {.reset_vector = 0, .quantum_instructions = 100}};
+    hart_common shared;
+    riscv_hart dut{"dut", {.reset_vector = 0, .quantum_instructions = 100}, shared};
     irq_out line{"line"}, reset{"reset"};
 
     HartDeferralTest() {
@@ -101,6 +102,38 @@ TEST_F(HartDeferralTest, AnAtomicInstructionWhoseWriteIsDeferredReadsOnce) {
     EXPECT_EQ(core().read_x(7), 40u);
     EXPECT_EQ(slow.questions, 2u);
     EXPECT_TRUE(core().waiting());
+}
+
+/// A second hart with the same code, whose x5 is the same.
+class HartsDeferralTest : public HartDeferralTest {
+protected:
+    riscv_hart other{
+        "other", {.hart_id = 1, .reset_vector = 0, .quantum_instructions = 100}, shared};
+
+    HartsDeferralTest() {
+        other.bus.bind(bus.target);
+        other.core().write_x(5, slow_address);
+    }
+};
+
+TEST_F(HartsDeferralTest, AtomicInstructionsOfTwoHartsLoseNothing) {
+    program({addi(6, 0, 1), addi(9, 0, 50),
+             0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20,  // amoadd.w
+             addi(9, 9, -1), bne(9, 0, -8), wfi});
+    run(50'000);
+    EXPECT_EQ(word(0), 100u);
+    EXPECT_TRUE(core().waiting() && other.core().waiting());
+    EXPECT_EQ(slow.questions, 200u);
+}
+
+TEST_F(HartsDeferralTest, AHartWhoseAtomicInstructionIsResetLetsTheOtherContinue) {
+    program({addi(6, 0, 1), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});
+    run(10);
+    EXPECT_TRUE(core().deferred() && other.core().deferred());
+    reset.set(true);
+    run(1000);
+    EXPECT_EQ(word(0), 1u);
+    EXPECT_TRUE(other.core().waiting());
 }
 
 TEST_F(HartDeferralTest, AStoreConditionalWhoseWriteIsDeferredReadsOnce) {
