@@ -9,11 +9,12 @@
 
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/pending_access.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/target_socket.h"
 
 namespace trn::test {
 
-/// A target of this project that defers each access by `latency`.
+/// A target of this project that defers each access by `latency`, or some of them.
 class deferring_memory : public sc_core::sc_module {
 public:
     target_socket<deferring_memory> in{"in"};
@@ -21,6 +22,7 @@ public:
     SC_HAS_PROCESS(deferring_memory);
     explicit deferring_memory(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &deferring_memory::b_transport);
+        in.register_get_direct_mem_ptr(this, &deferring_memory::get_direct_mem_ptr);
         SC_METHOD(respond);
         sensitive << due_;
         dont_initialize();
@@ -28,6 +30,9 @@ public:
     sc_core::sc_time latency{30, sc_core::SC_NS}, annotated;
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x1000);
     unsigned questions = 0;  ///< accesses, without their repetitions
+    bool defers_reads = true;
+    std::uint64_t deferred_size = 0x1000;  ///< accesses from this address on are not deferred
+    bool is_memory = false;                ///< says so, though it grants no pointers
     std::size_t waiting() const { return open_.size(); }
 
 private:
@@ -47,8 +52,16 @@ private:
             return;
         }
         ++questions;
+        if ((payload.is_read() && !defers_reads) || payload.get_address() >= deferred_size) {
+            copy_payload(payload, bytes.data(), bytes.size());
+            return;
+        }
         open_.emplace_back(now + delay + latency).asker.hold(payload);
         schedule();
+    }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+        if (is_memory) memory_attribute::answer(payload);
+        return refuse_pointer(payload, dmi);
     }
     void respond() {
         for (const question& each : open_)

@@ -10,6 +10,7 @@
 
 #include "models/pcie/pcie/capabilities.h"
 #include "models/pcie/pcie/link_rate.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/set_access.h"
 
@@ -287,7 +288,11 @@ bool pcie_switch::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi&
             : way{};
     if (next.out == nullptr) return refuse_pointer(request, dmi);
     // Completions must be redirected; reads through a pointer would bypass the redirection.
-    if (redirects_completion(next) && request.is_read()) return refuse_pointer(request, dmi);
+    if (redirects_completion(next) && request.is_read()) {
+        if (memory_attribute::asked(request) && next.out->ask_for_pointer(request, dmi))
+            memory_attribute::answer(request);
+        return refuse_pointer(request, dmi);
+    }
     route::add(request, entry.inbound);
     route::add(request, next.through->outbound);
     const bool granted = next.out->ask_for_pointer(request, dmi);

@@ -168,6 +168,7 @@ unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const auto found = find(payload.get_address());
     if (found == ranges_.end() || found->second.is_lost()) return refuse_pointer(payload, dmi);
+    memory_attribute::answer(payload);
     const range* mapped = &found->second;
     dmi.allow_read_write();
     dmi.set_start_address(mapped->iova);

@@ -12,6 +12,7 @@
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -318,11 +319,23 @@ bool root_complex::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi
         return granted;
     }
     // Revocations use bus addresses, which differ here.
-    if (target->translated) return refuse_pointer(request, dmi);
+    if (target->translated) {
+        if (memory_attribute::asked(request)) ask_for_attribute(target->address, request);
+        return refuse_pointer(request, dmi);
+    }
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.peer_latency);
     return granted;
+}
+
+/// Whether memory is at the translated `address` of a peer.
+void root_complex::ask_for_attribute(std::uint64_t address, payload& request) {
+    const std::uint64_t untranslated = request.get_address();
+    tlm::tlm_dmi unused;
+    request.set_address(address);
+    if (direct_pointer(request, unused)) memory_attribute::answer(request);
+    request.set_address(untranslated);
 }
 
 /// Memory in a BAR below one port has moved. Revokes pointers of functions below other ports, and

@@ -116,6 +116,7 @@ private:
     void boot();
     void hot_plug(std::uint32_t message);
     void report(pcie::function_id source, pcie::error_class severity);
+    void ask_for_attribute(std::uint64_t address, payload& request);
 
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;

@@ -18,6 +18,9 @@ namespace trn {
 
 namespace {
 
+/// Of one activation, so that the kernel regularly serves sockets.
+constexpr std::uint64_t max_instructions = 80'000;
+
 riscv::interrupt interrupt_of(unsigned line) {
     using enum riscv::interrupt;
     constexpr riscv::interrupt interrupts[] = {machine_software, machine_timer,
@@ -31,7 +34,8 @@ riscv::interrupt interrupt_of(unsigned line) {
 riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const hart_common& shared)
     : sc_module(name),
       initiator(kind::firmware),
-      client(shared.quanta),
+      quantum_queue::client(shared.quanta),
+      atomic_claims::client(shared.claims),
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
@@ -99,7 +103,7 @@ void riscv_hart::execute() {
         core.pass_cycles((now - local) / clock_);  // it was waiting, deferred or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
-        quantum_end_ = quanta().length(*this, cfg_.quantum_instructions);
+        begin_quantum();
     }
     awake.set(true);
     const bool was_halted = core.halted();
@@ -119,6 +123,19 @@ void riscv_hart::execute() {
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted() && !core.deferred();
     if (goes_on) quanta().schedule(*this, now + std::max<std::uint64_t>(done, 1) * clock_);
+}
+
+/// With a global quantum (IEEE 1666, clause 12), the hart is never ahead of the kernel's time
+/// by more than the rest of it, except by the delay of its last access.
+void riscv_hart::begin_quantum() {
+    auto& global = tlm::tlm_global_quantum::instance();
+    is_limited_ = global.get() != sc_core::SC_ZERO_TIME;
+    core_->set_exact_runs(is_limited_ || quanta().varies());
+    const std::uint64_t longest =
+        is_limited_ ? std::clamp<std::uint64_t>(global.compute_local_quantum().value() / clock_, 1,
+                                                max_instructions)
+                    : cfg_.quantum_instructions;
+    quantum_end_ = quanta().length(*this, longest);
 }
 
 void riscv_hart::say_parked() {
@@ -151,11 +168,11 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
     return done;
 }
 
-/// Number of additional quanta that end before the next event of the simulation; limited, so that
-/// the kernel regularly serves sockets.
+/// Number of additional quanta that end before the next event of the simulation.
 std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
-    if (quanta().varies() || sc_core::sc_pending_activity_at_current_time()) return 0;
-    constexpr std::uint64_t max_quanta = 32, max_instructions = 80'000;
+    if (is_limited_ || quanta().varies() || sc_core::sc_pending_activity_at_current_time())
+        return 0;
+    constexpr std::uint64_t max_quanta = 32;
     const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t longest = std::min(max_instructions, limit);
     std::uint64_t end = std::min(max_quanta * std::min(quantum, longest), longest);
@@ -223,7 +240,10 @@ void riscv_hart::on_reset(bool level) {
     if (level && core_ != nullptr) {
         core_->reset();
         pending_.abandon();
-        deferred_.reset();
+        end_atomic();
+        kept_ = {};
+        keeps_ = are_words_claimed();
+        is_withheld_ = false;
         stalled_ = 0;
         for (unsigned line = 0; line < line_count; ++line)
             core_->drive(interrupt_of(line), irq.level(line));
@@ -241,9 +261,12 @@ void riscv_hart::on_reset(bool level) {
     set_access(payload_, command, pa, data, size);
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (deferred_ != nullptr && repeats()) [[unlikely]]
-        return true;
+    if (keeps_) [[unlikely]]
+        return transport_and_keep();
+    return send();
+}
 
+[[gnu::always_inline]] inline bool riscv_hart::send() {
     const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
     sc_core::sc_time delay = cycles_.times(core_->ticks() - ticks_start_);
     const auto reports = misuse::reports(), line_changes = irq_out::scheduled();
@@ -251,69 +274,126 @@ void riscv_hart::on_reset(bool level) {
         const acting self(*this);
         const trace::on_behalf_of operation(serves_.operation);
         target_->b_transport(payload_, delay);
-        if (!payload_.is_response_ok()) [[unlikely]] {
-            if (pending_.is_deferred()) {
-                wait_for_memory();
-                return false;
-            }
-            if (misuse::reports() == reports)
-                misuse::report(misuse::firmware_bus_error, *this, describe_failed());
-        }
+        if (irq_out::scheduled() != line_changes) [[unlikely]]
+            core_->end_run();
+        if (!payload_.is_response_ok()) [[unlikely]]
+            return not_answered(reports, std::max<std::uint64_t>(delay.value(), before) - before);
     }
-    if (irq_out::scheduled() != line_changes) [[unlikely]]
-        core_->end_run();
-    if (deferred_ != nullptr) [[unlikely]]
-        responded();
     if (const std::uint64_t after = delay.value(); after > before) stall(after - before);
-    return payload_.is_response_ok();
+    return true;
 }
 
-/// Memory has deferred the access: it wakes the hart, which then executes the instruction again.
-[[gnu::noinline]] void riscv_hart::wait_for_memory() {
-    if (deferred_ == nullptr) {
-        pending_.begin(payload_);
-        deferred_ = std::make_unique<deferred_instruction>();
-        deferred_->number = instruction_number();
+/// The response is an error after `delay`, or memory has deferred the access.
+[[gnu::noinline]] bool riscv_hart::not_answered(std::uint64_t earlier_reports,
+                                                std::uint64_t delay) {
+    if (pending_.is_deferred()) {
+        wait_for_memory();
+    } else {
+        if (misuse::reports() == earlier_reports)
+            misuse::report(misuse::firmware_bus_error, *this, describe_failed());
+        stall(delay);
     }
-    deferred_->next = 0;
+    return false;
+}
+
+/// It wakes the hart, which then executes the instruction again.
+void riscv_hart::wait_for_memory() {
+    if (!keeps_) {
+        pending_.begin(payload_);
+        keep_responses();
+    }
+    if (atomic_.size != 0) claim(atomic_);
+    kept_.next = 0;
     core_->defer();
 }
 
-/// Before each access since an instruction was deferred: whether an earlier attempt of the
-/// instruction has made it; then the data is that of the response.
-[[gnu::noinline]] bool riscv_hart::repeats() {
-    deferred_instruction& instruction = *deferred_;
-    if (instruction.number != instruction_number()) {
+void riscv_hart::keep_responses() {
+    const std::uint64_t number = instruction_number();
+    if (keeps_ && kept_.number == number) return;
+    end_atomic();
+    keeps_ = true;
+    kept_.number = number;
+    kept_.done.clear();
+    kept_.next = 0;
+}
+
+void riscv_hart::begin_atomic(std::uint64_t pa, unsigned size) {
+    keep_responses();
+    atomic_ = {target_, pa, size};
+}
+
+void riscv_hart::end_atomic() {
+    if (std::exchange(atomic_.size, 0) != 0) release();
+}
+
+/// Accesses then check whether their words are claimed.
+void riscv_hart::claims_changed() {
+    keeps_ = true;
+    if (std::exchange(is_withheld_, false)) wake();
+}
+
+/// Whether the access waits for an atomic instruction of another hart. An access that memory has
+/// deferred does not.
+bool riscv_hart::waits_for_claim() {
+    if (!are_words_claimed() || pending_.is_repeated() ||
+        !must_wait({target_, payload_.get_address(), payload_.get_data_length()}))
+        return false;
+    keep_responses();
+    kept_.next = 0;
+    is_withheld_ = true;
+    core_->defer();
+    return true;
+}
+
+[[gnu::noinline]] bool riscv_hart::transport_and_keep() {
+    if (waits_for_claim()) return false;
+    if (repeats()) return true;
+    if (!send()) {
+        if (!core_->deferred()) pending_.abandon();
+        return false;
+    }
+    responded();
+    return true;
+}
+
+/// Whether an earlier attempt of the instruction has made the access; then the data is that of the
+/// response.
+bool riscv_hart::repeats() {
+    if (kept_.number != instruction_number()) {
         if (!pending_.is_repeated()) {
             pending_.abandon();
-            deferred_.reset();
+            end_atomic();
+            keeps_ = are_words_claimed();
             return false;
         }
-        instruction = {.number = instruction_number(), .done = {}};
+        keep_responses();
     }
-    if (instruction.next < instruction.done.size()) {
-        const auto& done = instruction.done[instruction.next];
+    if (kept_.next < kept_.done.size()) {
+        const auto& done = kept_.done[kept_.next];
         if (done.command == payload_.get_command() && done.address == payload_.get_address() &&
-            done.bytes.size() == payload_.get_data_length()) {
-            if (payload_.is_read()) std::ranges::copy(done.bytes, payload_.get_data_ptr());
-            ++instruction.next;
+            done.size == payload_.get_data_length()) {
+            if (payload_.is_read())
+                std::copy_n(done.read.begin(), done.size, payload_.get_data_ptr());
+            ++kept_.next;
             return true;
         }
-        instruction.done.resize(instruction.next);
+        kept_.done.resize(kept_.next);
     }
     pending_.attempt(payload_);
     return false;
 }
 
 /// The access has its response; another one of the instruction may still be deferred.
-[[gnu::noinline]] void riscv_hart::responded() {
+void riscv_hart::responded() {
     pending_.abandon();
-    if (!payload_.is_response_ok()) return;
-    const std::uint8_t* const data = payload_.get_data_ptr();
-    deferred_->done.push_back({payload_.get_command(),
-                               payload_.get_address(),
-                               {data, data + payload_.get_data_length()}});
-    deferred_->next = deferred_->done.size();
+    if (!keeps_) return;
+    auto& done = kept_.done.emplace_back();
+    done = {payload_.get_command(), payload_.get_address(), payload_.get_data_length(), {}};
+    if (payload_.is_read()) {
+        sc_assert(done.size <= done.read.size());
+        std::copy_n(payload_.get_data_ptr(), done.size, done.read.begin());
+    }
+    kept_.next = kept_.done.size();
 }
 
 /// Spends the annotated delay of an access, in whole instructions.
@@ -382,7 +462,9 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
                                 .host = dmi.get_dmi_ptr(),
                                 .readable = dmi.is_read_allowed(),
                                 .writable = dmi.is_write_allowed(),
-                                .shared = store == nullptr || store->descriptor() >= 0};
+                                .shared = store == nullptr || store->descriptor() >= 0,
+                                .timed_loads = dmi.get_read_latency() != sc_core::SC_ZERO_TIME,
+                                .timed_stores = dmi.get_write_latency() != sc_core::SC_ZERO_TIME};
 }
 
 bool riscv_hart::is_memory(std::uint64_t pa) {
@@ -392,9 +474,9 @@ bool riscv_hart::is_memory(std::uint64_t pa) {
     memory_attribute attribute;
     request.set_extension(&attribute);
     tlm::tlm_dmi ignored;
-    bus->get_direct_mem_ptr(request, ignored);
+    const bool granted = bus->get_direct_mem_ptr(request, ignored);
     request.clear_extension(&attribute);
-    return attribute.is_memory;
+    return granted || attribute.is_memory;
 }
 
 std::uint64_t riscv_hart::time() {

@@ -3,11 +3,13 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <array>
 #include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "models/processor/riscv/atomic_claims.h"
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/hart/hart.h"
 #include "models/processor/riscv/mtime_source.h"
@@ -28,6 +30,7 @@ struct hart_common {
     std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache();  ///< predecoded code
     std::shared_ptr<quantum_queue> quanta = std::make_shared<quantum_queue>();
     std::shared_ptr<riscv::reservations> reservations = std::make_shared<riscv::reservations>();
+    std::shared_ptr<atomic_claims> claims = std::make_shared<atomic_claims>();
 };
 
 /// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
@@ -40,7 +43,8 @@ class riscv_hart : public sc_core::sc_module,
                    public accepts_faults,
                    public describes_wait,
                    private riscv::hart_bus,
-                   private quantum_queue::client {
+                   private quantum_queue::client,
+                   private atomic_claims::client {
 public:
     struct config {
         std::uint64_t hart_id = 0;
@@ -132,6 +136,7 @@ private:
     void on_reset(bool level);
     void serve(trace::operation asked);
     void stop_serving();
+    void begin_quantum();
     void say_parked();
     std::uint64_t run_quanta(riscv::hart& core);
     std::uint64_t undisturbed_quanta(std::uint64_t limit) const;
@@ -141,7 +146,15 @@ private:
     const std::string& describe_failed();
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
+    bool transport_and_keep();
+    bool send();
+    bool not_answered(std::uint64_t earlier_reports, std::uint64_t delay);
     void wait_for_memory();
+    void keep_responses() override;
+    void begin_atomic(std::uint64_t pa, unsigned size) override;
+    void end_atomic() override;
+    void claims_changed() override;
+    bool waits_for_claim();
     bool repeats();
     void responded();
     std::uint64_t instruction_number() const { return core_->ticks() - stalled_; }
@@ -181,6 +194,7 @@ private:
     std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
+    bool is_limited_ = false;        // the quantum, by the global one
     std::uint64_t unpaid_ = 0;       // remainder of annotated delays below one instruction
     std::uint64_t stalled_ = 0;      // instructions spent for annotated delays, since the reset
     struct {
@@ -189,21 +203,25 @@ private:
         std::size_t size = 0;
         std::string text;
     } failed_;  // description of the last failed access: avoids repeated reports in loops
-    /// An instruction that memory has deferred. It is executed again; those of its accesses that
-    /// have a response are not made again.
-    struct deferred_instruction {
+    /// An instruction that memory has deferred, or may defer after its first access. It is executed
+    /// again; those of its accesses that have a response are not made again.
+    struct kept_instruction {
         struct access {
             tlm::tlm_command command;
             std::uint64_t address;
-            std::vector<std::uint8_t> bytes;
+            std::size_t size;
+            std::array<std::uint8_t, 8> read;
         };
-        std::uint64_t number;  // instruction_number()
-        std::vector<access> done;
+        std::uint64_t number = 0;  // instruction_number()
+        std::vector<access> done = {};
         std::size_t next = 0;  // access of this attempt
     };
     pending_access pending_{wake_};
-    std::unique_ptr<deferred_instruction> deferred_;
-    trace::slice serves_;  // operation that last woke or interrupted the hart
+    kept_instruction kept_;
+    bool keeps_ = false;          // kept_ is in use, or words are claimed
+    bool is_withheld_ = false;    // until a claim ends
+    atomic_claims::word atomic_;  // of the instruction
+    trace::slice serves_;         // operation that last woke or interrupted the hart
 };
 
 }  // namespace trn

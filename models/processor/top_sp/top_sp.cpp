@@ -8,6 +8,7 @@
 #include "models/processor/top_sp/cc_core_regs.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/shifted.h"
 
 namespace trn {
 
@@ -15,6 +16,8 @@ namespace regs = cc_core_regs;
 using regs::reg;
 
 namespace {
+
+constexpr std::uint64_t fabric = std::uint64_t{1} << 63;  // fabric addresses
 
 const sc_core::sc_time& tick() {
     static const sc_core::sc_time nanosecond(1, sc_core::SC_NS);
@@ -60,7 +63,6 @@ void top_sp::map_aperture(window_socket& socket) {
 }
 
 void top_sp::map_hart_bus() {
-    constexpr std::uint64_t fabric = std::uint64_t{1} << 63;
     map_aperture(hart_bus_);
     hart_bus_.map(aperture_size, notification_queue::aperture_size, notifications_.registers());
     hart_bus_.map<&top_sp::access_chip, &top_sp::peek_chip>(axi_window, axi_window, *this);
@@ -106,12 +108,26 @@ bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     return true;
 }
 
-/// Pointers are only granted for its own memory; other accesses take time.
+/// Pointers are only granted for its own memory, which is tightly coupled: the hart's accesses take
+/// no time. Others go to the chip.
 bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    if (payload.get_address() < aperture_size) return get_direct_mem_ptr(payload, dmi);
+    if (payload.get_address() < aperture_size) {
+        const bool granted = get_direct_mem_ptr(payload, dmi);
+        dmi.set_read_latency(sc_core::SC_ZERO_TIME);
+        dmi.set_write_latency(sc_core::SC_ZERO_TIME);
+        return granted;
+    }
+    if (memory_attribute::asked(payload) && payload.get_address() >= axi_window)
+        ask_chip_for_attribute(payload);
     dmi.allow_read_write();
     dmi.set_start_address(aperture_size);
     return false;
+}
+
+void top_sp::ask_chip_for_attribute(tlm::tlm_generic_payload& payload) {
+    const shifted local(payload, payload.get_address() < fabric ? axi_window : 0);
+    tlm::tlm_dmi unused;
+    if (memory->get_direct_mem_ptr(payload, unused)) memory_attribute::answer(payload);
 }
 
 // --- Control of the hart

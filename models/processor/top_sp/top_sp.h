@@ -65,6 +65,7 @@ private:
     void access_chip(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_chip(tlm::tlm_generic_payload& payload);
     bool pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void ask_chip_for_attribute(tlm::tlm_generic_payload& payload);
     void hook_control();
     void count_doorbells(std::uint32_t bits);
     void reset_changed(bool level);

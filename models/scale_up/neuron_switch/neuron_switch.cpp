@@ -136,7 +136,11 @@ unsigned neuron_switch::peeked(plug& local, tlm::tlm_generic_payload& payload) {
 bool neuron_switch::asked_for_pointer(plug& local, tlm::tlm_generic_payload& payload,
                                       tlm::tlm_dmi& dmi) {
     const auto output = exit_of(payload.get_address(), local.index());
-    if (!output) return refuse_pointer(payload, dmi);
+    if (!output) {
+        refused_.resize(port.size());
+        refused_[local.index()] = true;
+        return refuse_pointer(payload, dmi);
+    }
     granted_[*output].resize(port.size());
     granted_[*output][local.index()] = true;
     const bool granted = port[*output].ask_for_pointer(payload, dmi);
@@ -151,9 +155,12 @@ void neuron_switch::pointers_revoked(plug& local, std::uint64_t, std::uint64_t) 
 
 /// Revokes DMI pointers through port `output` from all ports that have some, each at most once.
 void neuron_switch::revoke(unsigned output) {
-    const auto granted = std::exchange(granted_[output], {});
-    for (unsigned source = 0; source < granted.size(); ++source)
-        if (granted[source]) port[source].revoke_pointers();
+    revoke_from(std::exchange(granted_[output], {}));
+}
+
+void neuron_switch::revoke_from(const std::vector<bool>& sources) {
+    for (unsigned source = 0; source < sources.size(); ++source)
+        if (sources[source]) port[source].revoke_pointers();
 }
 
 void neuron_switch::link_changed(plug& local) {
@@ -265,10 +272,12 @@ void neuron_switch::drop_claims(unsigned number) {
     if (any) changed();
 }
 
-/// Routes have changed: revokes pointers, and notifies partners once per batch of changes.
+/// Routes have changed: revokes pointers and refusals, and notifies partners once per batch of
+/// changes.
 void neuron_switch::changed() {
     ++generation_;
     for (unsigned output = 0; output < granted_.size(); ++output) revoke(output);
+    revoke_from(std::exchange(refused_, {}));
     if (notice_due_) return;
     notice_due_ = true;
     gathered_.notify(cfg_.notice_delay);

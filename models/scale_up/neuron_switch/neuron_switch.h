@@ -81,6 +81,7 @@ private:
 
     std::optional<unsigned> exit_of(std::uint64_t address, unsigned source) const;
     void revoke(unsigned output);
+    void revoke_from(const std::vector<bool>& sources);
     void make_identity();
     void claim(unsigned number, std::uint64_t written);
     void drop_claims(unsigned number);
@@ -96,6 +97,7 @@ private:
     std::array<std::uint8_t, fabric::ids> chip_port_;
     std::vector<claims> claims_;
     std::vector<std::vector<bool>> granted_;  // [output][source]: DMI pointers were granted
+    std::vector<bool> refused_;               // [source]: refused for want of a route
     std::uint32_t generation_ = 0;
     std::uint64_t unroutable_ = 0;
     sc_core::sc_event gathered_;

@@ -129,6 +129,7 @@ unsigned flash::peek_window(tlm::tlm_generic_payload& payload) {
 }
 
 bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    memory_attribute::answer(payload);
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);
     dmi.allow_read_write();

@@ -61,6 +61,8 @@ bool ram_window::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_
     }
     dmi.set_start_address(first - cfg_.base);
     dmi.set_end_address(last - cfg_.base);
+    dmi.set_read_latency(sc_core::SC_ZERO_TIME);
+    dmi.set_write_latency(sc_core::SC_ZERO_TIME);
     return granted;
 }
 

@@ -47,6 +47,11 @@ struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
 struct memory_attribute : tlm::tlm_extension<memory_attribute> {
     bool is_memory = false;
 
+    /// Whether the request has this extension. An interconnect that refuses pointers on its own
+    /// account then forwards the request.
+    static bool asked(const tlm::tlm_generic_payload& request) {
+        return request.get_extension<memory_attribute>() != nullptr;
+    }
     static void answer(tlm::tlm_generic_payload& request) {
         if (auto* mine = request.get_extension<memory_attribute>()) mine->is_memory = true;
     }

@@ -29,7 +29,11 @@ const std::size_t hart::offset_of_registers = offsetof(hart, x);
 
 hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code,
            std::shared_ptr<reservations> shared)
-    : cfg_(cfg), bus_(memory), code_(std::move(code)), reservations_(std::move(shared)) {
+    : cfg_(cfg),
+      bus_(memory),
+      code_(std::move(code)),
+      exact_runs_(cfg.exact_runs),
+      reservations_(std::move(shared)) {
     reset();
 }
 
@@ -116,7 +120,7 @@ void hart::end_turn() {
 
 /// Executes blocks; at the end of an exact run, single instructions.
 void hart::run_blocks() {
-    if (!cfg_.exact_runs) return run_operations(nullptr, pc_, 0);
+    if (!exact_runs_) return run_operations(nullptr, pc_, 0);
     if (exec.budget <= longest_block) return step(false);
     exec.budget -= longest_block;
     horizon_ -= static_cast<u64>(longest_block);

@@ -76,6 +76,8 @@ public:
     void drive(interrupt line, bool level);
     /// Time has reached the value passed to hart_bus::wake_at(), or was written.
     void time_changed() { update_timer(); }
+    /// Whether runs end after exactly the given number of instructions.
+    void set_exact_runs(bool exact) { exact_runs_ = exact; }
     /// True while WFI waits; run() then returns at once.
     bool waiting() const { return phase_ == phase::waiting; }
     /// From within a bus access: check for pending work at the next block boundary.
@@ -248,6 +250,8 @@ private:
     /// Why a run ends although its budget is not used up.
     enum class ending : u8 { none, requested, reset };
 
+    class atomic_access;
+
     void move_to(phase next);
     template <typename Byte, typename Access>
     std::size_t for_pages(u64 va, std::span<Byte> data, Access access);
@@ -323,6 +327,7 @@ private:
     i64 cut_ = 0;      // budget withheld by stop_soon()
     ending ending_ = ending::none;
     phase phase_ = phase::blocks;
+    bool exact_runs_;
     bool attention_ = false;  // serve() has work
     bool is_deferred_ = false;
     privilege mode_ = privilege::machine;

@@ -94,7 +94,9 @@ data_window hart::window_around(u64 pa) const {
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
     if (translated || observed_) return {};
     const direct_memory* const r = mmu_.region(pa);
-    if (r == nullptr || !r->readable || !r->writable || is_accessed_once(*r)) return {};
+    if (r == nullptr || !r->serves(access::load) || !r->serves(access::store) ||
+        is_accessed_once(*r))
+        return {};
     address_range open{r->first, r->last};
     debug_.exclude_watched(open, pa);
     watch.exclude_watched(open, pa);
@@ -112,7 +114,7 @@ data_window hart::window_around(u64 pa) const {
 /// Whether `pa` is memory. It may have no host pointer at present, or none for stores, which are
 /// observed: then accesses go to the bus. Precondition: the bytes are in one page.
 bool hart::is_memory(u64 pa, u64 size) {
-    return mmu_.direct(pa, size, access::load) != nullptr || bus_.is_memory(pa);
+    return mmu_.bytes(pa, size) != nullptr || bus_.is_memory(pa);
 }
 
 /// The fault of an access to memory within a page; an access fault outside of memory.
@@ -134,6 +136,7 @@ fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
     // Devices are not read for a part of a misaligned access.
     if (const fault f = memory_access(va, count, access::load)) return f;
     if (const fault f = memory_access(va + count, size - count, access::load)) return f;
+    bus_.keep_responses();
     u64 low = 0, high = 0;
     if (const fault f = load_in_page(va, count, low)) return f;
     if (const fault f = load_in_page(va + count, size - count, high)) return f;
@@ -171,6 +174,7 @@ fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
     // Stores nothing unless both parts are permitted.
     if (const fault f = memory_access(va, count, access::store)) return f;
     if (const fault f = memory_access(va + count, size - count, access::store)) return f;
+    bus_.keep_responses();
     // A part that goes to the bus may fail there, so it is stored first.
     u64 pa = 0;
     if (const fault f = physical(va, count, access::store, pa)) return f;
@@ -211,10 +215,28 @@ fault hart::atomic_address(u64 va, unsigned size, access kind, u64& pa, u8*& hos
     return {};
 }
 
+/// An atomic instruction, if it is made on the bus. It ends unless memory has deferred it.
+class hart::atomic_access {
+public:
+    atomic_access(hart& owner, const u8* host, u64 pa, unsigned size)
+        : owner_(owner), on_bus_(host == nullptr) {
+        if (on_bus_) owner_.bus_.begin_atomic(pa, size);
+    }
+    ~atomic_access() {
+        if (on_bus_ && !owner_.is_deferred_) owner_.bus_.end_atomic();
+    }
+    atomic_access(const atomic_access&) = delete;
+    atomic_access& operator=(const atomic_access&) = delete;
+
+private:
+    hart& owner_;
+    const bool on_bus_;
+};
+
 /// A store to a word ends other harts' reservations of it.
 void hart::end_reservations(u64 pa, u64 size) {
     if (!observed_) return;
-    if (const u8* const host = mmu_.direct(pa, size, access::load)) reservations_->end(host, size);
+    if (const u8* const host = mmu_.bytes(pa, size)) reservations_->end(host, size);
 }
 
 /// Reads a word of memory for an LR (load) or SC (store). Precondition: `value` is 0.
@@ -232,7 +254,8 @@ fault hart::load_reserved(u64 va, unsigned size, u64& value) {
     u8* host = nullptr;
     if (const fault f = atomic_address(va, size, access::load, pa, host)) return f;
     if (const fault f = read_word(pa, va, size, access::load, value)) return f;
-    reservation_ = {pa, value, size, host, horizon_ - static_cast<u64>(exec.budget)};
+    reservation_ = {pa, value, size, mmu_.bytes(pa, size),
+                    horizon_ - static_cast<u64>(exec.budget)};
     if (log_ != nullptr) log_->load(va);
     return {};
 }
@@ -250,6 +273,7 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
         return keep_if_deferred(f);
     // DMA writes without a notification: the reservation holds while the value is unchanged.
     u64 now = 0;
+    const atomic_access on_bus(*this, host, pa, size);
     if (const fault f = read_word(pa, va, size, access::store, now)) return keep_if_deferred(f);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
@@ -278,6 +302,7 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     if (const fault w = atomic_address(va, size, access::store, pa, host)) return w;
     end_reservations(pa, size);
     std::array<u8, 8> raw{};
+    const atomic_access on_bus(*this, host, pa, size);
     if (host != nullptr) {
         std::memcpy(raw.data(), host, size);
         if (watching_data_) remember(va, pa, access::load);
@@ -346,10 +371,12 @@ fault hart::fetch_half(u64 pc, u16& half) {
     u64 pa = 0;
     if (const fault f = physical(pc, 2, access::fetch, pa)) return f;
     std::array<u8, 2> raw{};
-    if (const u8* const host = mmu_.direct(pa, 2, access::fetch))
+    if (const u8* const host = mmu_.direct(pa, 2, access::fetch)) {
         std::memcpy(&raw, host, 2);
-    else if (!bus_read(pa, raw))
-        return failed(access::fetch, pc);
+    } else {
+        bus_.keep_responses();
+        if (!bus_read(pa, raw)) return failed(access::fetch, pc);
+    }
     std::memcpy(&half, raw.data(), 2);
     return {};
 }

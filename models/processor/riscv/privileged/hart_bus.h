@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/processor/riscv/decode/isa.h"
+#include "models/processor/riscv/privileged/trap.h"
 
 namespace trn::riscv {
 
@@ -15,9 +16,19 @@ struct direct_memory {
     u8* host = nullptr;
     bool readable = false, writable = false;
     bool shared = false;  ///< other processes can write it at any time
+    /// Loads and stores that take time go to the bus; instructions come from a cache.
+    bool timed_loads = false, timed_stores = false;
 
     bool holds(u64 pa, u64 size) const {
         return pa >= first && pa + (size - 1) <= last && pa <= last;
+    }
+    /// Whether such an access takes the time of a bus access.
+    bool is_timed(access kind) const {
+        return kind == access::store ? timed_stores : kind == access::load && timed_loads;
+    }
+    /// Whether such an access may use the pointer.
+    bool serves(access kind) const {
+        return (kind == access::store ? writable : readable) && !is_timed(kind);
     }
 };
 
@@ -32,6 +43,13 @@ public:
     virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
     /// A write by a debugger with side effects, which takes the hart no time.
     virtual bool poke(u64 pa, std::span<const u8> data) { return debug_write(pa, data); }
+    /// The instruction may make several accesses: the responses are kept until its end, because
+    /// memory may defer a later one.
+    virtual void keep_responses() {}
+    /// The accesses up to end_atomic() are those of one atomic instruction. If memory defers it,
+    /// the instruction begins again, and other harts do not access the word meanwhile.
+    virtual void begin_atomic(u64 /*pa*/, unsigned /*size*/) {}
+    virtual void end_atomic() {}
     /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// Whether the byte is memory for which direct() has no pointer at present.

@@ -74,6 +74,7 @@ bool mmu::read_entry(u64 pa, std::span<u8> raw) {
     }
     if (debugs_) return bus_.debug_read(pa, raw);
     used_bus_ = true;
+    bus_.keep_responses();
     return bus_.read(pa, raw);
 }
 
@@ -85,6 +86,7 @@ bool mmu::set_accessed(u64 pa, u64 marked) {
     u8* const host = direct(pa, 8, access::store);
     if (host == nullptr) {
         used_bus_ = true;
+        bus_.keep_responses();
         return bus_.write(pa, raw);
     }
     std::memcpy(host, raw.data(), 8);
@@ -110,15 +112,15 @@ bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
 u8* mmu::direct(u64 pa, u64 size, access kind) {
     const u64 key = (pa & ~page_mask) | static_cast<u64>(kind);
     if (refused_.contains(key)) return nullptr;
-    const auto usable = [&](const direct_memory& r) {
-        return r.holds(pa, size) && (kind == access::store ? r.writable : r.readable);
-    };
-    for (const auto& r : regions_)
-        if (usable(r)) return r.host + (pa - r.first);
-
-    if (const auto r = bus_.direct(pa); r && usable(*r)) {
+    for (const auto& r : regions_) {
+        if (!r.holds(pa, size)) continue;
+        if (r.is_timed(kind)) return nullptr;
+        if (r.serves(kind)) return r.host + (pa - r.first);
+    }
+    const auto r = bus_.direct(pa);
+    if (r && r->holds(pa, size) && (r->serves(kind) || r->is_timed(kind))) {
         regions_.push_back(*r);
-        return r->host + (pa - r->first);
+        return r->serves(kind) ? r->host + (pa - r->first) : nullptr;
     }
     if (debugs_) return nullptr;  // a debugger leaves no trace
     if (refused_.size() == max_refused) {
@@ -127,6 +129,12 @@ u8* mmu::direct(u64 pa, u64 size, access kind) {
     }
     refused_.insert(key);
     return nullptr;
+}
+
+const u8* mmu::bytes(u64 pa, u64 size) {
+    if (const u8* const host = direct(pa, size, access::load)) return host;
+    const direct_memory* const r = region(pa);
+    return r != nullptr && r->holds(pa, size) ? r->host + (pa - r->first) : nullptr;
 }
 
 const direct_memory* mmu::region(u64 pa) const {

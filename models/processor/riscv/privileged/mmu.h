@@ -40,8 +40,10 @@ public:
         if (!protection_.allows(pa, size, kind, mode)) return access_fault(kind, va);
         return {};
     }
-    /// The host memory of an access, or nullptr.
+    /// The host memory of an access that takes no time, or nullptr.
     u8* direct(u64 pa, u64 size, access kind);
+    /// The bytes in host memory, also if accesses take time; nullptr: unknown.
+    const u8* bytes(u64 pa, u64 size);
     /// The memory granted by direct() for `pa`, or nullptr.
     const direct_memory* region(u64 pa) const;
     /// Like translate() for a debugger: ignores permissions, sets no A or D bits. False: not

@@ -26,7 +26,8 @@ protected:
     router bus{"bus", {}};
     trn::memory ram{"ram", {.size = 1 << 16}};
     trn::test::deferring_memory slow{"slow"};
-    riscv_hart dut{"dut", {.reset_vector = 0, .quantum_instructions = 100}};
+    hart_common shared;
+    riscv_hart dut{"dut", {.reset_vector = 0, .quantum_instructions = 100}, shared};
     irq_out line{"line"}, reset{"reset"};
 
     HartDeferralTest() {
@@ -87,6 +88,77 @@ TEST_F(HartDeferralTest, EachPartOfAnAtomicInstructionIsMadeOnce) {
     EXPECT_EQ(core().read_x(7), 42u);
     EXPECT_EQ(slow.questions, 4u);
     EXPECT_TRUE(core().waiting());
+}
+
+TEST_F(HartDeferralTest, AnAtomicInstructionWhoseWriteIsDeferredReadsOnce) {
+    slow.defers_reads = false;
+    slow.bytes[0] = 40;
+    program({addi(6, 0, 2), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});  // amoadd.w
+    run(20);
+    EXPECT_TRUE(core().deferred());
+    slow.bytes[0] = 50;  // a second read would see it
+    run(1000);
+    EXPECT_EQ(word(0), 42u);
+    EXPECT_EQ(core().read_x(7), 40u);
+    EXPECT_EQ(slow.questions, 2u);
+    EXPECT_TRUE(core().waiting());
+}
+
+/// A second hart with the same code, whose x5 is the same.
+class HartsDeferralTest : public HartDeferralTest {
+protected:
+    riscv_hart other{
+        "other", {.hart_id = 1, .reset_vector = 0, .quantum_instructions = 100}, shared};
+
+    HartsDeferralTest() {
+        other.bus.bind(bus.target);
+        other.core().write_x(5, slow_address);
+    }
+};
+
+TEST_F(HartsDeferralTest, AtomicInstructionsOfTwoHartsLoseNothing) {
+    program({addi(6, 0, 1), addi(9, 0, 50),
+             0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20,  // amoadd.w
+             addi(9, 9, -1), bne(9, 0, -8), wfi});
+    run(50'000);
+    EXPECT_EQ(word(0), 100u);
+    EXPECT_TRUE(core().waiting() && other.core().waiting());
+    EXPECT_EQ(slow.questions, 200u);
+}
+
+TEST_F(HartsDeferralTest, AHartWhoseAtomicInstructionIsResetLetsTheOtherContinue) {
+    program({addi(6, 0, 1), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});
+    run(10);
+    EXPECT_TRUE(core().deferred() && other.core().deferred());
+    reset.set(true);
+    run(1000);
+    EXPECT_EQ(word(0), 1u);
+    EXPECT_TRUE(other.core().waiting());
+}
+
+TEST_F(HartDeferralTest, AStoreConditionalWhoseWriteIsDeferredReadsOnce) {
+    slow.defers_reads = false;
+    slow.is_memory = true;
+    constexpr u32 lr_w_7_5 = 0x1000202f | 7 << 7 | 5 << 15,
+                  sc_w_8_6_5 = 0x1800202f | 8 << 7 | 5 << 15 | 6 << 20;
+    program({addi(6, 0, 9), lr_w_7_5, sc_w_8_6_5, wfi});
+    run(1000);
+    EXPECT_EQ(word(0), 9u);
+    EXPECT_EQ(core().read_x(8), 0u);
+    EXPECT_EQ(slow.questions, 3u);
+    EXPECT_TRUE(core().waiting());
+}
+
+TEST_F(HartDeferralTest, AMisalignedStoreAcrossPagesWhoseSecondPartIsDeferredEnds) {
+    slow.is_memory = true;
+    slow.deferred_size = 0x800;
+    bus.map({slow_address + 0x1000, 0x1000, 0x100, 1});  // the next page
+    program({addi(6, 0, -1), addi(5, 5, 0x7fe), addi(5, 5, 0x7ff), sw(6, 5, 1), wfi});
+    run(1000);
+    EXPECT_TRUE(core().waiting());
+    EXPECT_EQ(slow.bytes[0xffe] & slow.bytes[0xfff], 0xff);
+    EXPECT_EQ(word(0x100), 0xffffu);
+    EXPECT_EQ(slow.questions, 2u);
 }
 
 TEST_F(HartDeferralTest, ExecutesCodeInMemoryThatDefers) {

@@ -229,6 +229,32 @@ TEST_F(TopSpTest, HartReachesTheAxiSpaceThroughItsWindowOnly) {
     EXPECT_EQ(*block.hart.read_register(65 + 0x342), 5u) << "mcause: load access fault";
 }
 
+TEST_F(TopSpTest, MemoryOfTheChipIsMemoryToTheHart) {
+    ram.bytes().data()[0] = 40;
+    put(top_sp::instruction_offset, {0x00100313,    // li x6, 1
+                                     0x03731313,    // slli x6, x6, 55
+                                     0x100323af,    // lr.w x7, (x6)
+                                     0x00238393,    // addi x7, x7, 2
+                                     0x1873242f,    // sc.w x8, x7, (x6)
+                                     0x00132483,    // lw x9, 1(x6)
+                                     0x10500073});  // wfi
+    aperture.write<std::uint32_t>(at(cc::control), cc_core_regs::control::run.mask());
+    run();
+    EXPECT_EQ(*block.hart.read_register(65 + 0x342), 0u) << "mcause";
+    EXPECT_EQ(ram.bytes().data()[0], 42);
+    EXPECT_EQ(*block.hart.read_register(8), 0u);
+}
+
+TEST_F(TopSpTest, ItsOwnMemoryTakesTheHartNoTime) {
+    put(top_sp::instruction_offset, {0x00020337,    // lui x6, 0x20
+                                     0x00033383,    // ld x7, 0(x6)
+                                     0x00733423,    // sd x7, 8(x6)
+                                     0x10500073});  // wfi
+    aperture.write<std::uint32_t>(at(cc::control), cc_core_regs::control::run.mask());
+    run();
+    EXPECT_EQ(block.hart.core().ticks(), 4u);
+}
+
 TEST_F(TopSpTest, HartResumesOnItsClockEdgeAfterAnExternalAccess) {
     put(top_sp::instruction_offset, {0x00100313,    // li x6, 1
                                      0x03731313,    // slli x6, x6, 55

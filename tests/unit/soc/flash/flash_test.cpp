@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "models/soc/flash/flash_regs.h"
+#include "platform/framework/tlm/memory.h"
 #include "tests/support/irq_probe.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/scratch_folder.h"
@@ -127,6 +128,21 @@ TEST_F(FlashTest, RevokesItsDirectMemoryPointerDuringACommand) {
     reset.set(true);
     EXPECT_EQ(reader.invalidations, 4u);
     EXPECT_TRUE(reader.request_dmi(0, dmi));
+}
+
+TEST_F(FlashTest, IsMemoryAlsoWhileACommandRuns) {
+    const auto is_memory = [this] {
+        tlm::tlm_generic_payload request;
+        memory_attribute attribute;
+        tlm::tlm_dmi dmi;
+        request.set_extension(&attribute);
+        reader.out->get_direct_mem_ptr(request, dmi);
+        request.clear_extension(&attribute);
+        return attribute.is_memory;
+    };
+    EXPECT_TRUE(is_memory());
+    command(command::opcode_erase_sector, 0);
+    EXPECT_TRUE(is_memory());
 }
 
 TEST(FlashImage, UnreadableOrOversizedImageIsRefusedWithAMessage) {
