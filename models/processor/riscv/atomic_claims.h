@@ -41,11 +41,11 @@ public:
         void claim(const word& wanted) {
             if (claims_->owns(*this)) return;
             claims_->claims_.push_back({this, wanted});
-            claims_->notify();
+            claims_->announce();
         }
         void release() {
             if (std::erase_if(claims_->claims_, [this](const auto& c) { return c.owner == this; }))
-                claims_->notify();
+                claims_->announce();
         }
         bool are_words_claimed() const { return !claims_->claims_.empty(); }
         /// Whether another hart has claimed a part of `wanted`.
@@ -71,7 +71,7 @@ private:
     bool owns(const client& owner) const {
         return std::ranges::find(claims_, &owner, &claim::owner) != claims_.end();
     }
-    void notify() {
+    void announce() {
         for (client* const each : clients_) each->claims_changed();
     }
 

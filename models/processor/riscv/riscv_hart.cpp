@@ -132,9 +132,10 @@ void riscv_hart::begin_quantum() {
     is_limited_ = global.get() != sc_core::SC_ZERO_TIME;
     core_->set_exact_runs(is_limited_ || quanta().varies());
     const std::uint64_t longest =
-        is_limited_ ? std::clamp<std::uint64_t>(global.compute_local_quantum().value() / clock_, 1,
-                                                max_instructions)
-                    : cfg_.quantum_instructions;
+        is_limited_
+            ? std::clamp<std::uint64_t>(in_picoseconds(global.compute_local_quantum()) / clock_, 1,
+                                        max_instructions)
+            : cfg_.quantum_instructions;
     quantum_end_ = quanta().length(*this, longest);
 }
 

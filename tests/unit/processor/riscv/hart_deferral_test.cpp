@@ -139,9 +139,9 @@ TEST_F(HartsDeferralTest, AHartWhoseAtomicInstructionIsResetLetsTheOtherContinue
 TEST_F(HartDeferralTest, AStoreConditionalWhoseWriteIsDeferredReadsOnce) {
     slow.defers_reads = false;
     slow.is_memory = true;
-    constexpr u32 lr_w_7_5 = 0x1000202f | 7 << 7 | 5 << 15,
-                  sc_w_8_6_5 = 0x1800202f | 8 << 7 | 5 << 15 | 6 << 20;
-    program({addi(6, 0, 9), lr_w_7_5, sc_w_8_6_5, wfi});
+    constexpr u32 load_w_7_5 = 0x1000202f | 7 << 7 | 5 << 15,
+                  store_w_8_6_5 = 0x1800202f | 8 << 7 | 5 << 15 | 6 << 20;
+    program({addi(6, 0, 9), load_w_7_5, store_w_8_6_5, wfi});
     run(1000);
     EXPECT_EQ(word(0), 9u);
     EXPECT_EQ(core().read_x(8), 0u);
