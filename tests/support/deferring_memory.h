@@ -29,6 +29,7 @@ public:
     }
     sc_core::sc_time latency{30, sc_core::SC_NS}, annotated;
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x1000);
+    unsigned widest = ~0u;   ///< longer accesses are burst errors, also later
     unsigned questions = 0;  ///< accesses, without their repetitions
     bool defers_reads = true;
     std::uint64_t deferred_size = 0x1000;  ///< accesses from this address on are not deferred
@@ -46,7 +47,10 @@ private:
         for (auto asked = open_.begin(); asked != open_.end(); ++asked) {
             if (!asked->asker.holds(payload)) continue;
             if (asked->due > now) return asked->asker.hold(payload);
-            copy_payload(payload, bytes.data(), bytes.size());
+            if (payload.get_data_length() > widest)
+                payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+            else
+                copy_payload(payload, bytes.data(), bytes.size());
             delay += annotated;
             open_.erase(asked);
             return;

@@ -237,8 +237,11 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     std::optional<acting> acting_host;
     if (of_host) acting_host.emplace(host_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
-    delay += cfg_.request_latency;
-    ++counters_.requests;
+    const bool is_new = !pcie::is_repeated(request);
+    if (is_new) {
+        delay += cfg_.request_latency;
+        ++counters_.requests;
+    }
     if (header != nullptr && lose_ > 0 && request.is_read()) {
         --lose_;
         return pcie::lose(request);
@@ -266,11 +269,12 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
             bridge_.access(*bar0.operator->(), request, delay);
         else
             bridge_.access_memory(*bar4.operator->(), request, delay);
-        if (booting.level() && !may_be_polled(*hit, request) && misuse::reports() == reports)
+        if (booting.level() && is_new && !may_be_polled(*hit, request) &&
+            misuse::reports() == reports)
             misuse::report(misuse::access_while_booting, *this, where(request));
     }
     request.set_address(address);
-    if (!of_host)
+    if (!of_host && !pcie::is_deferred(request))
         delay = std::max(delay, peers_.reserve(request.get_command(), address,
                                                request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());

@@ -5,6 +5,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/set_access.h"
 
@@ -88,6 +89,17 @@ private:
     tlm::tlm_generic_payload& payload_;
     tlp* outer_ = nullptr;
 };
+
+/// Whether the request repeats one that its target has deferred: it has crossed the links already.
+inline bool is_repeated(const tlm::tlm_generic_payload& request) {
+    const auto* const pending = request.get_extension<pending_access>();
+    return pending != nullptr && pending->is_repeated();
+}
+/// Whether the target has deferred the request: it has no completion yet.
+inline bool is_deferred(const tlm::tlm_generic_payload& request) {
+    const auto* const pending = request.get_extension<pending_access>();
+    return pending != nullptr && pending->is_deferred();
+}
 
 /// Sends `space` (hot_reset or slot_power) from a port to the device on its link.
 inline void signal(plug& link, tlp::space space, std::uint64_t level = 0) {

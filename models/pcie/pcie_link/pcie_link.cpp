@@ -13,7 +13,6 @@
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/memory.h"
-#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -213,9 +212,8 @@ void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time
         ++refused_;
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
-    const auto* pending = payload.get_extension<pending_access>();
     // The bytes of a repeated access were counted in its first attempt.
-    if (pending == nullptr || !pending->is_repeated()) {
+    if (!pcie::is_repeated(payload)) {
         const sc_time now = sc_core::sc_time_stamp();
         const bool configures =
             header != nullptr && header->destination == pcie::tlp::space::config;
@@ -233,7 +231,8 @@ void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time
     }
     other(local).send(payload, delay);
     // Add the latency of the completion last: reservations at later hops begin before it.
-    if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
+    if (payload.is_read() && timing() == timing_mode::contended && !pcie::is_deferred(payload))
+        delay += cfg_.latency;
 }
 
 unsigned pcie_link::peeked(plug& local, tlm::tlm_generic_payload& payload) {

@@ -126,13 +126,13 @@ void pcie_switch::received(plug& local, payload& request, sc_time& delay) {
         return pass_completion(local, request, *header, delay);
     const way next = route_memory(local, *header, request.get_address(), request.get_data_length());
     if (next.out == nullptr) return refuse(request, *next.refused_by, next.error);
-    ++*next.count;
+    if (!pcie::is_repeated(request)) ++*next.count;
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time start = now + delay;
     const bool timed = timing() == timing_mode::contended;
     if (timed) delay += cfg_.latency;  // a message has its effect beyond the switch
     next.out->send(request, delay);
-    if (!request.is_response_ok()) return;
+    if (!request.is_response_ok()) return;  // also if it is deferred
     if (redirects_completion(next) && request.is_read() && !header->relaxed_ordering)
         redirect_completion(request, *header, delay);
     if (!timed) return;

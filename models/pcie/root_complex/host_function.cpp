@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/root_complex/host_function.h"
 
+#include <fmt/format.h>
 #include <linux/pci_regs.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ bool host_function::bar_window::wide() const {
 }
 
 host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_object& device)
-    : bus_(bus), id_(id), device_(device) {
+    : bus_(bus), id_(id), device_(device), pending_(bus.repetition()) {
     class_code_ = config_word(PCI_CLASS_REVISION) >> 8;
     pci_id_ = config_word(PCI_VENDOR_ID);
     size_bars();
@@ -45,7 +46,7 @@ host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_ob
 // --- Requests toward the function
 
 bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64_t address,
-                         std::span<std::uint8_t> bytes, sc_time& delay) {
+                         std::span<std::uint8_t> bytes, sc_time& delay, pending_access* pending) {
     tlp header;
     header.destination = space;
     header.target = id_;
@@ -53,8 +54,13 @@ bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64
     payload request;
     set_access(request, command, address, bytes.data(), bytes.size());
     request.set_extension(&header);
+    if (pending != nullptr) {
+        request.set_extension(pending);
+        pending->attempt(request);
+    }
     bus_.send(request, header, delay);
     request.clear_extension(&header);
+    request.clear_extension(pending);
     return request.is_response_ok();
 }
 
@@ -376,15 +382,12 @@ bool host_function::bar_write(unsigned index, std::uint64_t offset,
     return access(tlm::TLM_WRITE_COMMAND, index, offset, data, delay);
 }
 
-/// Splits a host access into naturally aligned requests: of register size where reads may have side
-/// effects, whole TLPs where the BAR is prefetchable.
 bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
                            std::span<std::uint8_t> bytes, sc_time& delay) {
     if (index >= bar_count || offset > bars_[index].size ||
         bytes.size() > bars_[index].size - offset) {
         return false;
     }
-    const bar_window& bar = bars_[index];
     // The function's table contains messages to this port. The host's own entries are kept here, as
     // in VFIO; the host selects vectors with on_interrupt().
     const bool of_table = index == msix_bar_ && msix_ != 0;
@@ -392,10 +395,23 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
         table_written(offset, bytes);
         return true;
     }
+    bar_access asked{command, index, offset, bytes};
+    // Behind an access that waits, where transports make none, there is no second one to wait for.
+    auto* const pending = waiter_ != nullptr && !waiting_ ? &pending_ : nullptr;
+    if (!advance(asked, pending, delay)) defer(asked, delay);
+    return true;
+}
+
+/// Splits a host access into naturally aligned requests: of register size where reads may have side
+/// effects, whole TLPs where the BAR is prefetchable. False: the target has deferred one.
+bool host_function::advance(bar_access& access, pending_access* pending, sc_time& delay) {
+    const bar_window& bar = bars_[access.index];
+    const bool of_table = access.index == msix_bar_ && msix_ != 0;
     const bool prefetchable = (bar.flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
     const std::uint64_t widest = prefetchable ? largest_request : register_width;
-    for (std::size_t done = 0; done < bytes.size();) {
-        const std::uint64_t position = offset + done;
+    const auto bytes = access.bytes;
+    for (std::size_t& done = access.done; done < bytes.size();) {
+        const std::uint64_t position = access.offset + done;
         std::uint64_t count = std::min(widest - position % widest, bytes.size() - done);
         if (!prefetchable) {  // 1, 2, 4 or 8 bytes, like accesses of a CPU
             const std::uint64_t alignment =
@@ -403,11 +419,87 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
             count = std::bit_floor(std::min(count, alignment));
         }
         const auto piece = bytes.subspan(done, count);
-        const bool ok = send(command, tlp::space::memory, bar.base + position, piece, delay);
+        const bool ok =
+            send(access.command, tlp::space::memory, bar.base + position, piece, delay, pending);
+        if (pending != nullptr) {
+            if (pending->is_deferred()) return false;
+            pending->abandon();  // it has its response
+        }
         if (of_table && ok) table_read(position, piece);
         done += count;
     }
     return true;
+}
+
+// --- Accesses that wait
+
+void host_function::await_accesses(access_waiter* waiter) {
+    cancel();
+    waiter_ = waiter;
+}
+
+void host_function::defer(const bar_access& access, const sc_time& delay) {
+    waiting_access& waits =
+        waiting_.emplace(waiting_access{.access = access, .operation = trace::current_operation()});
+    if (access.command == tlm::TLM_WRITE_COMMAND) {  // the host's bytes need not stay
+        waits.written.assign(access.bytes.begin(), access.bytes.end());
+        waits.access.bytes = waits.written;
+    }
+    expect_response(delay);
+    bus_.repetition().notify(bus_.completion_timeout());
+    waiter_->deferred();
+}
+
+void host_function::expect_response(const sc_time& delay) {
+    const sc_time& now = sc_core::sc_time_stamp();
+    waiting_->arrival = now + delay;
+    waiting_->deadline = now + bus_.completion_timeout();
+}
+
+std::optional<sc_time> host_function::repeat() {
+    if (!waiting_) return std::nullopt;
+    const sc_time& now = sc_core::sc_time_stamp();
+    const trace::on_behalf_of it(waiting_->operation);
+    const std::size_t done = waiting_->access.done;
+    sc_time delay = waiting_->arrival > now ? waiting_->arrival - now : sc_core::SC_ZERO_TIME;
+    if (advance(waiting_->access, &pending_, delay)) {
+        end(delay);
+    } else if (waiting_->access.done != done) {
+        expect_response(delay);
+    } else if (now >= waiting_->deadline) {
+        bus_.time_out(id_, waiting_->access.command);
+        give_up();
+    }
+    return waiting_ ? std::optional(waiting_->deadline) : std::nullopt;
+}
+
+/// The rest of the access has no completion.
+void host_function::give_up() {
+    const bar_access& access = waiting_->access;
+    if (access.command == tlm::TLM_READ_COMMAND)
+        std::ranges::fill(access.bytes.subspan(access.done), std::uint8_t{0xff});
+    end(sc_core::SC_ZERO_TIME);
+}
+
+void host_function::end(const sc_time& delay) {
+    waiting_.reset();
+    pending_.abandon();
+    waiter_->ended(delay);
+}
+
+/// Ends the access that waits, if there is one.
+void host_function::cancel() {
+    if (!waiting_) return;
+    bus_.repetition().notify(sc_core::SC_ZERO_TIME);  // its deadline is void
+    give_up();
+}
+
+std::optional<std::string> host_function::describe_wait() const {
+    if (!waiting_) return std::nullopt;
+    const bar_access& access = waiting_->access;
+    return fmt::format("a {} of {} bytes at BAR{} {:#x}",
+                       access.command == tlm::TLM_READ_COMMAND ? "read" : "write",
+                       access.bytes.size(), access.index, access.offset);
 }
 
 std::optional<std::uint64_t> host_function::on_bus(std::uint64_t address,
@@ -458,6 +550,7 @@ void host_function::message(std::uint32_t vector) {
 
 /// As an operating system does, restores what it has saved before.
 void host_function::reset() {
+    cancel();
     if (express_ == 0) return restore();
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
     const auto control = static_cast<std::uint16_t>(config_word(express_ + PCI_EXP_DEVCTL));
@@ -478,6 +571,7 @@ void host_function::restore() {
 }
 
 void host_function::detach() {
+    cancel();
     host_ = 0;
     leaving_ = true;
     set_config_half(PCI_COMMAND, 0);

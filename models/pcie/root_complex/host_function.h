@@ -13,7 +13,9 @@
 
 #include "models/pcie/pcie/tlp.h"
 #include "models/pcie/root_complex/host_memory.h"
+#include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::pcie {
 
@@ -27,6 +29,13 @@ public:
     /// Invalidates the function's direct pointers into [first, last] of host memory.
     virtual void forget_pointers(function_id function, std::uint64_t first, std::uint64_t last) = 0;
     virtual server_memory* memory() = 0;
+    /// To be notified when a host_function should repeat() an access that waits.
+    virtual sc_core::sc_event& repetition() = 0;
+    /// Time after which a request without completion fails.
+    virtual const sc_core::sc_time& completion_timeout() const = 0;
+    /// Records that a request to the function has failed for that reason: a read, which has no
+    /// completion, or a write that was not taken.
+    virtual void time_out(function_id target, tlm::tlm_command command) = 0;
 
 protected:
     ~host_bus() = default;
@@ -63,6 +72,7 @@ public:
                   sc_core::sc_time& delay) override;
     bool bar_write(unsigned index, std::uint64_t offset, std::span<const std::uint8_t> bytes,
                    sc_core::sc_time& delay) override;
+    void await_accesses(access_waiter* waiter) override;
     bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
@@ -93,9 +103,30 @@ public:
     void message(std::uint32_t vector);
     /// Programs addresses and vectors again, after the card was reset or replaced.
     void restore();
+    /// Repeats the access that waits, or ends it if it is late. Returns the time at which it is; no
+    /// time if none waits.
+    std::optional<sc_core::sc_time> repeat();
+    /// The access that waits: "a read of 4 bytes at BAR0 0x10".
+    std::optional<std::string> describe_wait() const;
 
 private:
     using payload = tlm::tlm_generic_payload;
+
+    /// An access of the host to a BAR, of which `done` bytes have their response.
+    struct bar_access {
+        tlm::tlm_command command;
+        unsigned index;
+        std::uint64_t offset;
+        std::span<std::uint8_t> bytes;
+        std::size_t done = 0;
+    };
+    /// A deferred access. Its next request is at the target at `arrival`, and fails at `deadline`.
+    struct waiting_access {
+        bar_access access;
+        std::vector<std::uint8_t> written{};  // the bytes of a write
+        trace::operation operation = 0;       // that it belongs to
+        sc_core::sc_time arrival{}, deadline{};
+    };
 
     /// An entry of the MSI-X table, as written by the host.
     struct table_entry {
@@ -122,9 +153,11 @@ private:
     void forget_table();
     void add_mappable_areas(unsigned index, bar_info& info);
 
-    /// Returns whether the function has completed the request.
+    /// Returns whether the function has completed the request. The target may defer it if there is
+    /// a `pending`.
     bool send(tlm::tlm_command command, tlp::space space, std::uint64_t address,
-              std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
+              std::span<std::uint8_t> bytes, sc_core::sc_time& delay,
+              pending_access* pending = nullptr);
     std::uint32_t config_word(std::uint32_t offset);
     void set_config_word(std::uint32_t offset, std::uint32_t value);
     void set_config_half(std::uint32_t offset, std::uint16_t value);
@@ -132,6 +165,12 @@ private:
     void config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes);
     bool access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
                 std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
+    bool advance(bar_access& access, pending_access* pending, sc_core::sc_time& delay);
+    void defer(const bar_access& access, const sc_core::sc_time& delay);
+    void expect_response(const sc_core::sc_time& delay);
+    void give_up();
+    void end(const sc_core::sc_time& delay);
+    void cancel();
 
     host_bus& bus_;
     const function_id id_;
@@ -152,6 +191,9 @@ private:
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
     std::vector<table_entry> written_;           // per vector
     host_memory memory_;
+    pending_access pending_;
+    access_waiter* waiter_ = nullptr;
+    std::optional<waiting_access> waiting_;
     bool leaving_ = false;  // during the write by which detach() disables the function
 };
 

@@ -57,10 +57,12 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
         };
         ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
     }
-    SC_HAS_PROCESS(root_complex);
     SC_METHOD(boot);
     SC_METHOD(deliver_messages);
     sensitive << message_due_;
+    dont_initialize();
+    SC_METHOD(repeat_accesses);
+    sensitive << repetition_;
     dont_initialize();
 }
 
@@ -115,14 +117,36 @@ void root_complex::send(payload& request, tlp& header, sc_time& delay) {
     else
         pcie::refuse(request);
     if (header.lost) {
-        ++counters_.timeouts;
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
-        for (const auto& above : ports_)
-            if (above->has_bus(pcie::bus_of(header.target))) above->log(PCI_ERR_UNC_COMP_TIME);
+        time_out(header.target, request.get_command());
     }
     // Value of a CPU's read without a completion.
     if (request.is_read() && !request.is_response_ok())
         std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
+}
+
+void root_complex::time_out(function_id target, tlm::tlm_command command) {
+    ++counters_.timeouts;
+    if (command == tlm::TLM_WRITE_COMMAND) return;  // posted: no error of PCIe
+    for (const auto& above : ports_)
+        if (above->has_bus(pcie::bus_of(target))) above->log(PCI_ERR_UNC_COMP_TIME);
+}
+
+/// Repeats the host's accesses that targets have deferred, and ends those that are late.
+void root_complex::repeat_accesses() {
+    auto first = sc_core::sc_max_time();
+    for (const auto& f : firmware_.functions())
+        if (const auto deadline = f->repeat()) first = std::min(first, *deadline);
+    if (first < sc_core::sc_max_time()) repetition_.notify(first - sc_core::sc_time_stamp());
+}
+
+std::optional<std::string> root_complex::describe_wait() const {
+    std::string all;
+    for (const auto& f : firmware_.functions())
+        if (const auto access = f->describe_wait())
+            all += fmt::format("{}{} to answer {}", all.empty() ? "" : ", ", f->device().name(),
+                               *access);
+    return all.empty() ? std::nullopt : std::optional(all);
 }
 
 void root_complex::configure(payload& request, tlp& header, sc_time& delay) {
@@ -247,8 +271,9 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
     }
     const std::uint64_t address = request.get_address();
     if (const auto target = peer_of(local.index(), *function, address, request.get_data_length())) {
-        ++counters_.peer_requests;
-        if (timing() == timing_mode::contended)
+        const bool is_new = !pcie::is_repeated(request);
+        if (is_new) ++counters_.peer_requests;
+        if (is_new && timing() == timing_mode::contended)
             delay += cfg_.peer_latency * (request.is_read() ? 2 : 1);
         request.set_address(target->address);
         pass_down(target->port, request, delay);

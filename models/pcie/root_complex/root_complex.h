@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <utility>
@@ -38,6 +39,7 @@ class root_complex : public sc_core::sc_module,
                      public serves_functions,
                      public publishes_statistics,
                      public accepts_faults,
+                     public describes_wait,
                      private pcie::host_bus {
 public:
     struct config {
@@ -72,13 +74,14 @@ public:
         /// Peer-to-peer requests, excluding accesses through pointers.
         std::uint64_t peer_requests = 0;
         std::uint64_t refused = 0;   ///< requests of functions without a target
-        std::uint64_t timeouts = 0;  ///< host requests without a completion
+        std::uint64_t timeouts = 0;  ///< host requests without a completion, or not taken
         std::uint64_t hot_plug_events = 0;
         std::uint64_t error_messages = 0;  ///< from functions and ports
     };
 
     sc_core::sc_vector<plug> port{"port"};  // one per link
 
+    SC_HAS_PROCESS(root_complex);
     root_complex(sc_core::sc_module_name name, const config& cfg);
     ~root_complex() override;
 
@@ -103,6 +106,7 @@ public:
     const counts& counters() const { return counters_; }
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
+    std::optional<std::string> describe_wait() const override;
 
 private:
     using payload = tlm::tlm_generic_payload;
@@ -124,6 +128,10 @@ private:
     void forget_pointers(pcie::function_id function, std::uint64_t first,
                          std::uint64_t last) override;
     server_memory* memory() override { return &memory_; }
+    sc_core::sc_event& repetition() override { return repetition_; }
+    const sc_core::sc_time& completion_timeout() const override { return cfg_.completion_timeout; }
+    void time_out(pcie::function_id target, tlm::tlm_command command) override;
+    void repeat_accesses();
 
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
@@ -165,6 +173,7 @@ private:
     sc_core::sc_event message_due_{"message_due"};
     port_events events_;
     counts counters_;
+    sc_core::sc_event repetition_{"repetition"};  // a deferred access may be repeated, or is late
 };
 
 }  // namespace trn

@@ -46,9 +46,11 @@ host_cpu::host_cpu(function_port& function, const config& cfg) : function_(funct
     }
     if (!function_.map_host({server_memory::base, memory_->size(), memory_->data(), true, true}))
         throw std::runtime_error("the function has another host already");
+    function_.await_accesses(this);
 }
 
 host_cpu::~host_cpu() {
+    function_.await_accesses(nullptr);
     function_.unmap_host(server_memory::base, memory_->size(), [](const auto&) {});
 }
 
@@ -106,13 +108,29 @@ void host_cpu::on_log(std::function<void(trn_log_level, const std::string&)> sin
 template <typename Access>
 int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
     if (!can_wait()) return -ENODEV;
+    stay_behind();
     sc_core::sc_time delay = cost;
     const bool done = [&] {
         const trace::on_behalf_of it(posting_);
         return perform(delay);
     }();
+    if (waits_) {
+        sc_core::wait(access_over_);
+        delay = rest_;
+    }
     sc_core::wait(delay);
     return done ? 0 : -EINVAL;
+}
+
+/// Waits until no access is deferred: none of this host may pass it.
+void host_cpu::stay_behind() {
+    while (waits_) sc_core::wait(access_over_);
+}
+
+void host_cpu::ended(const sc_core::sc_time& delay) {
+    waits_ = false;
+    rest_ = delay;
+    access_over_.notify(sc_core::SC_ZERO_TIME);
 }
 
 /// For blocks, `value` is that of the first eight bytes.
@@ -181,6 +199,7 @@ trn_transport host_cpu::transport() {
         *value = 0;
         if (width > sizeof *value) return -EINVAL;
         if (!can_wait()) return -ENODEV;
+        self(c).stay_behind();
         self(c).function_.config_read(offset, bytes_of(*value).first(width));
         sc_core::wait(self(c).cfg_.read_cost);
         return 0;
@@ -188,6 +207,7 @@ trn_transport host_cpu::transport() {
     t.config_write = [](void* c, std::uint32_t offset, std::uint32_t width, std::uint32_t value) {
         if (width > sizeof value) return -EINVAL;
         if (!can_wait()) return -ENODEV;
+        self(c).stay_behind();
         self(c).function_.config_write(offset, bytes_of(value).first(width));
         sc_core::wait(self(c).cfg_.write_cost);
         return 0;

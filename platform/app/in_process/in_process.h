@@ -19,7 +19,7 @@ namespace trn {
 /// A host in the platform's process: CPU processes that run calls of the driver stub, and memory
 /// that the function accesses by DMA. Hosts of one server share memory. Only accesses and waits
 /// take simulated time, so runs are reproducible; a fork() copies the host with its memory.
-class host_cpu {
+class host_cpu final : private access_waiter {
 public:
     struct config {
         /// Name in the trace: "chip0.host".
@@ -61,6 +61,10 @@ private:
     static host_cpu& self(void* context) { return *static_cast<host_cpu*>(context); }
     template <typename Access>
     int access(sc_core::sc_time cost, Access&& perform);
+    void stay_behind();
+    // access_waiter
+    void deferred() override { waits_ = true; }
+    void ended(const sc_core::sc_time& delay) override;
     void note_access(std::string_view access, std::uint32_t bar, std::uint64_t offset,
                      std::uint64_t value, std::uint64_t size) const;
     void carry_out(const std::function<void()>& work);
@@ -76,6 +80,9 @@ private:
     std::vector<std::shared_ptr<worker>> idle_;            // processes that wait for work
     trace::operation posting_ = 0;                         // operation that the accesses belong to
     std::map<trace::operation, trace::slice> operations_;  // operations that are not complete
+    bool waits_ = false;                                   // an access is deferred; one at a time
+    sc_core::sc_time rest_;                                // of its duration, when it has ended
+    sc_core::sc_event access_over_;
     std::exception_ptr failure_;
     std::function<void(trn_log_level, const std::string&)> log_;
 };

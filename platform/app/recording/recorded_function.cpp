@@ -54,13 +54,18 @@ bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
     sc_time took;
     const bool done = function_.bar_read(index, offset, bytes, took);
     delay += took;
-    note({.type = kind::bar_read,
-          .flag = done,
-          .index = index,
-          .address = offset,
-          .size = bytes.size(),
-          .delay = in_picoseconds(took)},
-         kept(bytes));
+    const event read{.type = kind::bar_read,
+                     .flag = done,
+                     .index = index,
+                     .address = offset,
+                     .size = bytes.size(),
+                     .delay = in_picoseconds(took)};
+    if (std::exchange(deferred_, false)) {  // without bytes yet
+        note(read);
+        await_end(read, bytes);
+    } else {
+        note(read, kept(bytes));
+    }
     return done;
 }
 
@@ -69,14 +74,37 @@ bool recorded_function::bar_write(unsigned index, std::uint64_t offset,
     sc_time took;
     const bool done = function_.bar_write(index, offset, bytes, took);
     delay += took;
-    note({.type = kind::bar_write,
-          .flag = done,
-          .index = index,
-          .address = offset,
-          .size = bytes.size(),
-          .delay = in_picoseconds(took)},
-         bytes);
+    const event write{.type = kind::bar_write,
+                      .flag = done,
+                      .index = index,
+                      .address = offset,
+                      .size = bytes.size(),
+                      .delay = in_picoseconds(took)};
+    note(write, bytes);
+    if (std::exchange(deferred_, false)) await_end(write, {});
     return done;
+}
+
+void recorded_function::await_accesses(access_waiter* waiter) {
+    waiter_ = waiter;
+    function_.await_accesses(waiter == nullptr ? nullptr : this);
+}
+
+void recorded_function::deferred() {
+    deferred_ = true;
+    waiter_->deferred();
+}
+
+void recorded_function::await_end(const event& access, std::span<const std::uint8_t> read) {
+    access_ = access;
+    access_.type = kind::access_ended;
+    read_ = read;
+}
+
+void recorded_function::ended(const sc_time& delay) {
+    access_.delay = in_picoseconds(delay);
+    note(access_, kept(read_));
+    waiter_->ended(delay);
 }
 
 bool recorded_function::map_host(const host_range& range) {

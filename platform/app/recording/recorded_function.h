@@ -10,7 +10,8 @@ namespace trn::recording {
 /// function to the host. Offers no memory for mapping, since mapped accesses could not be recorded.
 class recorded_function final : public function_port,
                                 private traffic_watcher,
-                                private host_messages {
+                                private host_messages,
+                                private access_waiter {
 public:
     recorded_function(event_recorder& events, std::uint32_t number, function_port& function);
     ~recorded_function() override;
@@ -23,6 +24,7 @@ public:
                   sc_core::sc_time& delay) override;
     bool bar_write(unsigned index, std::uint64_t offset, std::span<const std::uint8_t> bytes,
                    sc_core::sc_time& delay) override;
+    void await_accesses(access_waiter* waiter) override;
     bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
@@ -39,6 +41,9 @@ private:
     void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
     bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
     bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
+    void deferred() override;
+    void ended(const sc_core::sc_time& delay) override;
+    void await_end(const event& access, std::span<const std::uint8_t> read);
     void note(event e, std::span<const std::uint8_t> bytes = {});
 
     event_recorder& events_;
@@ -46,6 +51,10 @@ private:
     function_port& function_;
     host_messages* carrier_ = nullptr;
     std::uint64_t questions_ = 0;  // number of accepted questions
+    access_waiter* waiter_ = nullptr;
+    bool deferred_ = false;               // the access that is being executed
+    event access_;                        // the end of the one that waits
+    std::span<const std::uint8_t> read_;  // its bytes, if it is a read
 };
 
 }  // namespace trn::recording

@@ -83,10 +83,12 @@ replayed_function::replayed_function(event_matcher& events, std::uint32_t number
                                      function_port& function)
     : events_(events), number_(number), name_(std::move(name)), function_(function) {
     function_.watch_host_memory(this);
+    function_.await_accesses(this);
 }
 
 replayed_function::~replayed_function() {
     function_.watch_host_memory(nullptr);
+    function_.await_accesses(nullptr);
     function_.detach();
     function_.carry_host_messages(nullptr);
     for (const auto& [iova, range] : ranges_)
@@ -166,13 +168,31 @@ void replayed_function::read_config(const event& e) {
 
 void replayed_function::access_bar(const event& e) {
     sc_time delay;
-    if (e.type == kind::bar_read) {
-        std::vector<std::uint8_t> bytes(e.size);
+    std::vector<std::uint8_t> bytes(e.type == kind::bar_read ? e.size : 0);
+    if (e.type == kind::bar_read)
         compare(e, function_.bar_read(e.index, e.address, bytes, delay));
-        compare(e, kept(bytes));
-    } else {
+    else
         compare(e, function_.bar_write(e.index, e.address, e.bytes, delay));
+    if (std::exchange(deferred_, false)) {
+        access_ = {.type = kind::access_ended,
+                   .function = number_,
+                   .index = e.index,
+                   .address = e.address,
+                   .size = e.size};
+        read_ = std::move(bytes);  // its buffer stays
     }
+    if (e.type == kind::bar_read) compare(e, kept(bytes));
+    compare(e, delay);
+}
+
+void replayed_function::ended(const sc_time& delay) {
+    const auto was = events_.expect(access_);
+    if (!was) return;
+    compare(*was, kept(read_));
+    compare(*was, delay);
+}
+
+void replayed_function::compare(const event& e, const sc_time& delay) {
     if (events_.same() && in_picoseconds(delay) != e.delay)
         events_.differs(fmt::format("{}: {}: recorded as taking {} ps, now {} ps", name_, place(e),
                                     e.delay, in_picoseconds(delay)));

@@ -151,7 +151,8 @@ std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, b
         return stop_reason{kind::wall_limit,
                            fmt::format("{:.3f} s of wall clock", seconds(*g.awaited.wall_limit))};
     if (paused_ && g.awaited.ends_on_pause) return stop_reason{kind::paused, pause_text_};
-    if (stalled && !g.awaited.background) return stop_reason{kind::stalled, stall_report()};
+    if (stalled && !g.awaited.background && !g.awaited.outlives_stall)
+        return stop_reason{kind::stalled, stall_report()};
     return std::nullopt;
 }
 
@@ -245,6 +246,7 @@ bool run_loop::delta() {
 }
 
 void run_loop::iterate() {
+    do_due_work();
     serve_sockets();
     answer_hosts();
     if (rests_next()) return std::exchange(at_rest_, nullptr)();
@@ -388,7 +390,8 @@ void run_loop::advance(const sc_time& boundary) {
     const auto left = [&] { return boundary - sc_time_stamp(); };
     if (!time_step_ended_ || left() == SC_ZERO_TIME) return sc_core::sc_start(left());
     const bool was_paused = paused_;
-    const auto stopped = [&] { return quitting_ || (paused_ && !was_paused); };
+    const std::size_t due = due_.size();
+    const auto stopped = [&] { return quitting_ || (paused_ && !was_paused) || due_.size() > due; };
     while (left() > SC_ZERO_TIME) {
         while (!stopped() && sc_core::sc_pending_activity_at_current_time())
             sc_core::sc_start(SC_ZERO_TIME);
@@ -399,6 +402,25 @@ void run_loop::advance(const sc_time& boundary) {
                               ? std::min(left(), sc_core::sc_time_to_pending_activity())
                               : left());
     }
+}
+
+/// Like simulate(), also if between_slices() ends slices early.
+void run_loop::simulate_all(const sc_time& until) {
+    const auto end = std::min(until, end_of_time());
+    do {
+        simulate(end);
+    } while (sc_time_stamp() < end && !paused_ && !quitting_);
+}
+
+void run_loop::between_slices(std::function<void()> work) {
+    due_.push_back(std::move(work));
+    if (simulating_) sc_core::sc_pause();
+}
+
+void run_loop::do_due_work() {
+    if (due_.empty()) return;
+    for (const auto& work : std::exchange(due_, {})) work();
+    last_handler_ = wall_clock::now();
 }
 
 void run_loop::adapt(const sc_time& span, wall_clock::duration took) {
@@ -427,7 +449,7 @@ void run_loop::host_access() {
     const auto now = sc_time_stamp();
     const auto event = sc_core::sc_pending_activity() ? now + sc_core::sc_time_to_pending_activity()
                                                       : sc_core::sc_max_time();
-    if (const auto target = driver_->access_time(event); target > now) simulate(target);
+    if (const auto target = driver_->access_time(event); target > now) simulate_all(target);
 }
 
 bool run_loop::host_wrote(const started_work& work, std::function<void()> answer) {
@@ -476,7 +498,7 @@ void run_loop::answer_hosts() {
 void run_loop::host_access_took(const sc_time& delay) {
     if (simulating_ || paused_) return;
     if (const auto rest = driver_->access_rest(delay); rest > SC_ZERO_TIME)
-        simulate(later(sc_time_stamp(), rest));
+        simulate_all(later(sc_time_stamp(), rest));
 }
 
 }  // namespace trn

@@ -104,6 +104,8 @@ public:
         bool ends_on_pause = false;    ///< ends at a pause, with kind::paused
         std::uint64_t attachment = 0;  ///< attachment of the waiting client; 0: none
         bool background = false;       ///< does not advance simulated time
+        /// A stall does not end it: another client may help, by resuming a paused platform.
+        bool outlives_stall = false;
     };
     using goal_id = std::uint64_t;
     /// `done` is called once, between slices; never inside this call.
@@ -147,6 +149,9 @@ public:
     /// after max_held of simulated time or a second of wall time.
     bool host_wrote(const started_work& work, std::function<void()> answer);
     static constexpr auto max_held = std::chrono::microseconds(200);
+    /// Calls `work` between slices, before simulated time advances further: a host is to get the
+    /// reply to an access that has waited. Inside a process, the slice ends with the delta cycle.
+    void between_slices(std::function<void()> work);
     /// Call after the access, with its annotated delay: under lockstep, an access takes at least
     /// its delay.
     void host_access_took(const sc_core::sc_time& delay);
@@ -192,6 +197,8 @@ private:
     sc_core::sc_time next_sample() const;
     void simulate(const sc_core::sc_time& boundary);
     void advance(const sc_core::sc_time& boundary);
+    void simulate_all(const sc_core::sc_time& until);
+    void do_due_work();
     void adapt(const sc_core::sc_time& span, wall_clock::duration took);
     void block(std::optional<wall_clock::time_point> wake);
     bool spin() const;
@@ -219,6 +226,7 @@ private:
     bool simulating_ = false;
     std::function<void()> at_rest_, time_step_ended_;
     std::list<held_answer> held_;
+    std::vector<std::function<void()>> due_;  // of between_slices()
 
     sc_core::sc_time slice_{10, sc_core::SC_US};
     wall_clock::time_point last_poll_{};

@@ -26,8 +26,22 @@ public:
     virtual bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) = 0;
 };
 
+/// Waits for an access to a BAR that its target defers (pending_access.h).
+class access_waiter {
+public:
+    /// Called inside bar_read() or bar_write(), which then returns true: the access has not ended.
+    virtual void deferred() = 0;
+    /// The access has ended, with `delay` of its simulated time left. Called inside a process,
+    /// reset(), detach() or await_accesses().
+    virtual void ended(const sc_core::sc_time& delay) = 0;
+
+protected:
+    ~access_waiter() = default;
+};
+
 /// Access of a host to one PCIe function, used by transports (vfio-user, the in-process host).
-/// Synchronous; call only from the simulation's thread, between slices or inside a process.
+/// Synchronous, except for accesses to BARs that their targets defer; call only from the
+/// simulation's thread, between slices or inside a process.
 class function_port {
 public:
     static constexpr unsigned bar_count = 6;
@@ -71,11 +85,17 @@ public:
     virtual void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) = 0;
     /// Accesses of any width and length. Adds the access's simulated time to `delay`. False: no
     /// such BAR, or out of range. A function that does not respond (memory space off) reads
-    /// all-ones.
+    /// all-ones. If the access is deferred, the bytes of a read must stay until it has ended.
     virtual bool bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
                           sc_core::sc_time& delay) = 0;
     virtual bool bar_write(unsigned index, std::uint64_t offset,
                            std::span<const std::uint8_t> bytes, sc_core::sc_time& delay) = 0;
+    /// Sets who waits for deferred accesses; nullptr: nobody, and they fail. Until a deferred
+    /// access has ended, the host's next accesses to the function must stay behind it: call neither
+    /// bar_read() nor bar_write(), nor those of configuration space. It ends at the latest after
+    /// the completion timeout. reset(), detach() and this function end it at once. A read without
+    /// completion returns all ones.
+    virtual void await_accesses(access_waiter* /*waiter*/) {}
 
     /// False: the range is empty, wraps around or overlaps a mapped one.
     virtual bool map_host(const host_range& range) = 0;

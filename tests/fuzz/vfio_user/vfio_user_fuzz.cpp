@@ -54,10 +54,11 @@ bytes payload(fuzz_random& random, std::uint16_t command) {
         const auto word = test::packed(interesting(random));
         made.insert(made.end(), word.begin(), word.end());
     }
-    if (wide_first) {  // a valid access
-        const auto access =
-            test::packed(interesting(random) & 0xfff, std::uint32_t(random.below(10)),
-                         std::uint32_t(random.below(80)));
+    if (wide_first) {                               // a valid access
+        const bool is_slow = random.below(3) == 0;  // memory that defers the access
+        const auto access = test::packed(
+            (interesting(random) & 0xfff) | (is_slow ? test::pcie_system::slow_at : 0),
+            is_slow ? 0 : std::uint32_t(random.below(10)), std::uint32_t(random.below(80)));
         std::copy_n(access.begin(), std::min(access.size(), made.size()), made.begin());
     }
     return made;
@@ -113,6 +114,8 @@ void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& 
             random.below(30) != 0 ? 0u : static_cast<std::uint32_t>(interesting(random));
         peer.send(command, payload(random, command), fds.some(random), flags, claimed);
         if (random.below(2) == 0) io.poll();
+        if (random.below(4) == 0)
+            sc_core::sc_start(static_cast<double>(random.below(200)), sc_core::SC_NS);
     }
     io.poll();
 }
@@ -134,6 +137,9 @@ int sc_main(int argc, char** argv) {
                                    .log = [](std::string_view) {}});
     const descriptors fds;
     return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        // Sometimes later than the completion timeout.
+        chip.slow.latency = random.below(4) == 0 ? sc_core::sc_time(20, sc_core::SC_MS)
+                                                 : sc_core::sc_time(100, sc_core::SC_NS);
         {
             test::raw_peer peer(path);
             io.poll();
@@ -143,6 +149,7 @@ int sc_main(int argc, char** argv) {
             chip.engine.write<std::uint32_t>(interesting(random) & 0xffff'ffff, 1);
             chip.engine.read(random.below(1 << 20) & ~3u);
             chip.endpoint.interrupt(static_cast<unsigned>(random.below(40)));
+            if (random.below(8) == 0) sc_core::sc_start(30, sc_core::SC_MS);
             if (server.attached()) io.poll();
         }
         io.restart();
@@ -156,6 +163,16 @@ int sc_main(int argc, char** argv) {
         io.poll();
         if (!next.receive().ok()) std::abort();
         if (next.receive().at<std::uint32_t>(16) != 0x7564'1d0f) std::abort();
+        chip.slow.latency = sc_core::sc_time(100, sc_core::SC_NS);
+        next.send(10, test::packed(std::uint64_t{4}, std::uint32_t{7}, std::uint32_t{2},
+                                   std::uint16_t{6}));
+        next.send(9, test::packed(test::pcie_system::slow_at, std::uint32_t{0}, std::uint32_t{4}));
+        io.poll();
+        if (!chip.complex.describe_wait()) std::abort();
+        sc_core::sc_start(1, sc_core::SC_US);
+        io.poll();
+        for (int replies = 0; replies < 2; ++replies)
+            if (!next.receive().ok()) std::abort();
         next.hang_up();
         io.poll();
     });

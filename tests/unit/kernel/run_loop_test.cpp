@@ -575,4 +575,33 @@ TEST(RunLoopTest, CancelledGoalsAreNotCalled) {
     EXPECT_FALSE(called);
 }
 
+TEST(RunLoop, WorkBetweenSlicesRunsAtTheTimeOfItsProcess) {
+    heart chip{"chip", sc_time(7, SC_US)};
+    run_loop loop(with(time_policy::kind::free));
+    std::vector<sc_time> worked;
+    chip.on_beat = [&] {
+        loop.between_slices([&] {
+            EXPECT_EQ(sc_get_current_process_handle().valid(), false);
+            worked.push_back(sc_time_stamp());
+        });
+    };
+    loop.run({"the test", "28 us", sc_time(28, SC_US)});
+    loop.run({"the test", "30 us", sc_time(30, SC_US)});
+    EXPECT_EQ(worked, chip.beats);
+    EXPECT_EQ(worked.size(), 4u);
+}
+
+TEST(RunLoop, WorkBetweenSlicesDoesNotShortenAnAccess) {
+    heart chip{"chip", sc_time(300, SC_NS)};
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.elaborate();
+    int worked = 0;
+    chip.on_beat = [&] { loop.between_slices([&] { ++worked; }); };
+    loop.host_access();
+    EXPECT_EQ(sc_time_stamp(), sc_time(1, SC_US));
+    EXPECT_EQ(worked, 0) << "the access is in progress";
+    loop.host_access_took(sc_time(2, SC_US));
+    EXPECT_EQ(sc_time_stamp(), sc_time(2, SC_US));
+}
+
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace trn::test {
 namespace {
@@ -18,7 +19,13 @@ struct ram_function : function_port {
     std::map<std::uint64_t, std::uint32_t> words;
     std::vector<host_range> ranges;
     unsigned resets = 0;
+    bool defers = false;  // the next access
+    access_waiter* waiter = nullptr;
 
+    bool defer() {
+        if (std::exchange(defers, false)) waiter->deferred();
+        return true;
+    }
     bar_info bar(unsigned index) override {
         bar_info info;
         info.size = index == 0 ? 4096 : 0;
@@ -33,15 +40,16 @@ struct ram_function : function_port {
         delay += sc_time(50, SC_NS);
         if (index != 0 || offset >= 4096) return false;
         std::memcpy(bytes.data(), &words[offset], bytes.size());
-        return true;
+        return defer();
     }
     bool bar_write(unsigned index, std::uint64_t offset, std::span<const std::uint8_t> bytes,
                    sc_time& delay) override {
         delay += sc_time(50, SC_NS);
         if (index != 0 || offset >= 4096) return false;
         std::memcpy(&words[offset], bytes.data(), bytes.size());
-        return true;
+        return defer();
     }
+    void await_accesses(access_waiter* by) override { waiter = by; }
     bool map_host(const host_range& range) override {
         if (!ranges.empty()) return false;
         ranges.push_back(range);
@@ -86,6 +94,29 @@ TEST_F(HostCpu, ChargesTimeForEachAccess) {
         EXPECT_EQ(door.wait(door.context, 1000), 0);
         EXPECT_EQ(door.now(door.context), 1320u);
     });
+}
+
+TEST_F(HostCpu, AnAccessThatIsDeferredWaitsAndNoneOfTheHostPassesIt) {
+    std::vector<std::pair<char, sc_time>> ends;
+    function.defers = true;
+    sc_spawn([&] {
+        wait(1, SC_US);
+        function.waiter->ended(sc_time(30, SC_NS));
+    });
+    run([&] {
+        host.run([&] {  // another processor of the host
+            wait(10, SC_NS);
+            EXPECT_EQ(door.bar_write32(door.context, 0, 8, 1), 0);
+            ends.emplace_back('w', sc_time_stamp());
+        });
+        std::uint32_t value = 0;
+        EXPECT_EQ(door.bar_read32(door.context, 0, 8, &value), 0);
+        EXPECT_EQ(value, 0u) << "the write was behind it";
+        ends.emplace_back('r', sc_time_stamp());
+    });
+    EXPECT_EQ(ends.at(0), std::pair('r', sc_time(1030, SC_NS)));
+    EXPECT_EQ(ends.at(1), std::pair('w', sc_time(1070, SC_NS)));
+    EXPECT_TRUE(host.idle());
 }
 
 TEST_F(HostCpu, AccessesOutsideBarsAndConfigSpaceAreErrors) {

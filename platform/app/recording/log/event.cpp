@@ -35,6 +35,7 @@ constexpr std::array names{
     std::pair{kind::question, "DMA read by message"},
     std::pair{kind::post, "DMA write by message"},
     std::pair{kind::raised, "interrupt"},
+    std::pair{kind::access_ended, "end of a BAR access"},
 };
 
 void put_number(std::vector<std::uint8_t>& out, std::uint64_t value) {

@@ -47,9 +47,10 @@ enum class kind : std::uint8_t {
     // From inside: accesses of the platform to its hosts, which the replay compares.
     has_read = 32,
     has_written = 33,
-    question = 34,  ///< a read of host memory by message
-    post = 35,      ///< a write of host memory by message
-    raised = 36,    ///< an interrupt
+    question = 34,      ///< a read of host memory by message
+    post = 35,          ///< a write of host memory by message
+    raised = 36,        ///< an interrupt
+    access_ended = 37,  ///< of a BAR access that its target has deferred
 };
 constexpr kind first_from_inside = kind::has_read;
 inline bool from_outside(kind type) {

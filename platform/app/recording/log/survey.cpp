@@ -40,6 +40,7 @@ void event_checker::check_fields(const event& e) const {
         if (e.size != e.bytes.size()) wrong(e, "its size is not that of its bytes");
         break;
     case kind::bar_read:
+    case kind::access_ended:
         if (e.size > event::largest) wrong(e, "no host reads so much at once");
         break;
     case kind::control:

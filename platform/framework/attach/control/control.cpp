@@ -9,6 +9,7 @@
 
 #include "platform/framework/attach/control/fault_methods.h"
 #include "platform/framework/attach/control/hex.h"
+#include "platform/framework/attach/control/posted_write.h"
 #include "platform/framework/attach/control/type_name.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/time_text.h"
@@ -436,7 +437,12 @@ json control::bus_access(const parameters& p, bool write) {
     set_access(payload, write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, p.number("address"),
                &value, width);
     auto delay = sc_core::SC_ZERO_TIME;
-    target->b_transport(payload, delay);
+    if (write)
+        payload.set_response_status(
+            posted_write::make(*target, name.c_str(), payload.get_address(),
+                               std::as_bytes(std::span(&value, 1)).first(width), delay));
+    else
+        target->b_transport(payload, delay);
     if (!payload.is_response_ok())
         throw rpc::error(code::failed,
                          fmt::format("{} returned {} at {:#x}", name, payload.get_response_string(),

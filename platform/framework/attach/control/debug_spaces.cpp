@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tlm>
 
+#include "platform/framework/attach/control/posted_write.h"
 #include "platform/framework/tlm/router.h"
 #include "platform/framework/tlm/set_access.h"
 
@@ -33,7 +34,7 @@ public:
 
 class debug_spaces::socket_space : public address_space {
 public:
-    explicit socket_space(forward& target) : target_(target) {}
+    socket_space(forward& target, std::string name) : target_(target), name_(std::move(name)) {}
     virtual ~socket_space() = default;
 
     std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override {
@@ -59,8 +60,10 @@ private:
     /// Between two slices: the annotated delay is not waited for.
     unsigned write_on_bus(tlm::tlm_generic_payload& payload) {
         auto delay = sc_core::SC_ZERO_TIME;
-        target_.b_transport(payload, delay);
-        return payload.is_response_ok() ? payload.get_data_length() : 0;
+        const auto* const bytes = reinterpret_cast<const std::byte*>(payload.get_data_ptr());
+        const auto response = posted_write::make(target_, name_.c_str(), payload.get_address(),
+                                                 {bytes, payload.get_data_length()}, delay);
+        return response == tlm::TLM_OK_RESPONSE ? payload.get_data_length() : 0;
     }
 
     std::size_t move(tlm::tlm_command command, std::uint64_t address, std::byte* bytes,
@@ -80,6 +83,7 @@ private:
         return done;
     }
     forward& target_;
+    const std::string name_;
 };
 
 debug_spaces::debug_spaces() {
@@ -94,12 +98,12 @@ debug_spaces::~debug_spaces() = default;
 
 void debug_spaces::index() {
     if (!spaces_.empty()) return;
-    const auto own = [this](forward& target) {
-        owned_.push_back(std::make_unique<socket_space>(target));
+    const auto own = [this](forward& target, std::string name) {
+        owned_.push_back(std::make_unique<socket_space>(target, std::move(name)));
         return owned_.back().get();
     };
     for (const auto& p : probes_) {
-        auto* space = own(*p->out.operator->());
+        auto* space = own(*p->out.operator->(), p->target_name);
         spaces_[p->target_name] = space;
         spaces_[p->target_name + ".target"] = space;
     }
@@ -108,7 +112,7 @@ void debug_spaces::index() {
         [&](const auto& object, sc_core::sc_export_base& socket) {
             auto* target = dynamic_cast<forward*>(socket.get_interface());
             if (!target || spaces_.contains(object.name())) return;
-            auto* space = own(*target);
+            auto* space = own(*target, object.name());
             spaces_[object.name()] = space;
             const auto* module = object.get_parent_object();
             if (!module) return;

@@ -56,8 +56,13 @@ void signal_eventfd(int descriptor) {
 }  // namespace
 
 vfio_user_device::vfio_user_device(function_port& function, const vfio_user_config& cfg,
-                                   const vfio_user_hooks& hooks, vfio_user::stream& replies)
-    : function_(function), cfg_(cfg), hooks_(hooks), stream_(replies) {
+                                   const vfio_user_hooks& hooks, vfio_user::stream& replies,
+                                   std::function<void()> access_ended)
+    : function_(function),
+      cfg_(cfg),
+      hooks_(hooks),
+      stream_(replies),
+      access_ended_(std::move(access_ended)) {
     for (unsigned i = 0; i < function_port::bar_count; ++i) {
         region_sizes_[i] = function_.bar(i).size;
     }
@@ -288,7 +293,7 @@ int vfio_user_device::set_interrupts(message& request) {
 // --- Accesses
 
 template <typename Make>
-int vfio_user_device::access(const region_access& asked, const Make& make) {
+int vfio_user_device::access(const region_access& asked, std::string_view kind, const Make& make) {
     const std::uint64_t region_size = region_sizes_[asked.region];
     if (asked.count > max_data_transfer || asked.offset > region_size ||
         asked.count > region_size - asked.offset) {
@@ -297,14 +302,28 @@ int vfio_user_device::access(const region_access& asked, const Make& make) {
     if (hooks_.before_access) hooks_.before_access();
     sc_time delay = sc_core::SC_ZERO_TIME;
     make(delay);
-    if (hooks_.after_access) hooks_.after_access(delay);
+    if (std::exchange(deferred_, false))
+        waits_for_ = fmt::format("the answer to a {} of {} bytes at BAR{} {:#x}", kind, asked.count,
+                                 asked.region, asked.offset);
+    else if (hooks_.after_access)
+        hooks_.after_access(delay);
     return 0;
+}
+
+void vfio_user_device::ended(const sc_time& delay) {
+    waits_for_.clear();
+    rest_ = delay;
+    access_ended_();
+}
+
+void vfio_user_device::finish_access() {
+    if (hooks_.after_access) hooks_.after_access(rest_);
 }
 
 int vfio_user_device::read_region(const message& request) {
     const auto asked = leading<region_access>(request);
     if (!asked || asked->region >= regions) return EINVAL;
-    return access(*asked, [&](sc_time& delay) {
+    return access(*asked, "read", [&](sc_time& delay) {
         const auto room = stream_.reply(request.head, sizeof *asked + asked->count);
         put(room, *asked);
         const auto data = room.subspan(sizeof *asked);
@@ -335,7 +354,7 @@ int vfio_user_device::write_region(const message& request) {
     if (!asked || asked->region >= regions || request.payload.size() - sizeof *asked < asked->count)
         return EINVAL;
     const auto data = request.payload.subspan(sizeof *asked, asked->count);
-    return access(*asked, [&](sc_time& delay) {
+    return access(*asked, "write", [&](sc_time& delay) {
         started_work::collector started;
         if (asked->region == VFIO_PCI_CONFIG_REGION_INDEX) {
             function_.config_write(static_cast<std::uint32_t>(asked->offset), data);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -22,16 +23,28 @@ namespace trn {
 
 /// A PCIe function as a vfio-user device: its regions and interrupts, and the host memory that the
 /// client offers.
-class vfio_user_device {
+class vfio_user_device final : private access_waiter {
 public:
+    /// `access_ended`: called when an access that waits has ended, inside a process or a call of
+    /// the function; finish_access() must follow between two slices.
     vfio_user_device(function_port& function, const vfio_user_config& cfg,
-                     const vfio_user_hooks& hooks, vfio_user::stream& replies);
+                     const vfio_user_hooks& hooks, vfio_user::stream& replies,
+                     std::function<void()> access_ended);
 
     /// Executes a request. Returns 0 when the reply has been built, else the errno of the reply;
     /// ENOTSUP for messages that do not concern the device.
     int answer(vfio_user::message& request);
     /// Explains the errno of the last request; "" without an explanation.
     std::string take_why() { return std::exchange(why_, {}); }
+    /// Whether an access waits for its target. If it is that of the last request, the reply has
+    /// been built without its result, and must stay where it is.
+    bool waits() const { return !waits_for_.empty(); }
+    /// The access that waits: "the answer to a read of 4 bytes at BAR0 0x10".
+    const std::string& waits_for() const { return waits_for_; }
+    /// Lets the rest of the time of the access pass that has ended.
+    void finish_access();
+    /// Whether the client waits for accesses that are deferred.
+    void await_accesses(bool now) { function_.await_accesses(now ? this : nullptr); }
     /// The work that the last write started; see started_work.
     started_work take_started() { return std::exchange(started_, {}); }
     /// Unmaps all memory of the client.
@@ -65,12 +78,19 @@ private:
     int reset(const message& request);
     /// Checks an access against its region, then calls make(delay) between the platform's hooks.
     template <typename Make>
-    int access(const vfio_user::region_access& asked, const Make& make);
+    int access(const vfio_user::region_access& asked, std::string_view kind, const Make& make);
+    // access_waiter
+    void deferred() override { deferred_ = true; }
+    void ended(const sc_core::sc_time& delay) override;
 
     function_port& function_;
     const vfio_user_config& cfg_;
     const vfio_user_hooks& hooks_;
     vfio_user::stream& stream_;
+    const std::function<void()> access_ended_;
+    bool deferred_ = false;  // the access that is being executed
+    std::string waits_for_;
+    sc_core::sc_time rest_;  // of the duration of the access that has ended
     std::string why_;
     started_work started_;
     unique_fd lost_event_;                          // before the mappings that signal it

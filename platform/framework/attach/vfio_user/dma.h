@@ -38,6 +38,8 @@ public:
     /// Processes a reply of the client; throws protocol_error when it matches no request.
     void answered(const message& reply);
     std::uint64_t refused() const { return refused_; }
+    /// Whether the client has not answered all messages.
+    bool outstanding() const { return transfers_ != 0; }
 
 private:
     enum class layout { unknown, probing, data_at_28, data_at_32 };

@@ -15,13 +15,28 @@ struct attached_host {
     run_loop& loop;
     const std::string client, host;
     std::uint64_t attachment = 0;
-    std::optional<run_loop::goal_id> waiting = {};
+    std::optional<run_loop::goal_id> waiting = {}, accessing = {};
+    std::string access = {};  // that waits for its target
 
     void come() { attachment = loop.attach(client, host); }
     void go() {
         if (waiting) loop.cancel(*waiting);
         waiting.reset();
+        access_waits({});
         loop.detach(attachment);
+    }
+    /// Simulated time advances for the access as for wait().
+    void access_waits(const std::string& text) {
+        if (text == access) return;
+        if (accessing) loop.cancel(*accessing);
+        accessing.reset();
+        access = text;
+        if (access.empty()) return;
+        accessing = loop.wait_for({.waiter = client,
+                                   .condition_text = access,
+                                   .attachment = attachment,
+                                   .outlives_stall = true},
+                                  [this](const stop_reason&) { accessing.reset(); });
     }
     void wait(const sc_core::sc_time& time, std::function<void(bool)> done) {
         waiting = loop.wait_for({.waiter = client,
@@ -50,6 +65,9 @@ vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string host_
         .attached = [host](bool now) { now ? host->come() : host->go(); },
         .wait = [host](const sc_core::sc_time& time,
                        std::function<void(bool)> done) { host->wait(time, std::move(done)); },
+        .access_waits = [host](const std::string& text) { host->access_waits(text); },
+        .between_slices =
+            [&loop](std::function<void()> work) { loop.between_slices(std::move(work)); },
         .log = {}};
 }
 

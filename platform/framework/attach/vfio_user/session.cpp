@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/post.hpp>
 #include <cassert>
 #include <cerrno>
 #include <climits>
@@ -29,6 +30,8 @@ using sc_core::sc_time;
 
 namespace {
 
+// Requests that stay behind an access; the client's later ones stay in its socket.
+constexpr std::size_t max_later = 64;
 constexpr std::uint32_t min_transfer = 4096;  // bytes; smaller limits of a client are refused
 
 /// Process id of the client; 0 when unknown, e.g. in another namespace.
@@ -75,9 +78,14 @@ vfio_user_session::vfio_user_session(socket client, function_port& function,
       cfg_(cfg),
       hooks_(hooks),
       observer_(std::move(observer)),
-      device_(function, cfg, hooks, stream_),
+      device_(function, cfg, hooks, stream_, [this] { access_ended(); }),
       dma_(
-          stream_, [this] { flush(); }, [this] { function_.host_messages_ready(); }) {
+          stream_,
+          [this] {
+              flush();
+              tell_wait();
+          },
+          [this] { function_.host_messages_ready(); }) {
     client_.non_blocking(true);
 }
 
@@ -93,7 +101,10 @@ void vfio_user_session::enter(phase next) {
         {answering, serving},      // its reply is built
         {answering, holding},      // its reply must wait
         {holding, serving},        // its work has finished, or the client reads no replies any more
-        {introducing, closed},    {serving, closed}, {answering, closed}, {holding, closed},
+        {answering, waiting},      // its target has deferred it
+        {waiting, serving},        // the access has ended
+        {introducing, closed},    {serving, closed}, {answering, closed},
+        {holding, closed},        {waiting, closed},
     };
     assert(std::ranges::count(legal_moves, move{phase_, next}) == 1);
     phase_ = next;
@@ -123,6 +134,7 @@ void vfio_user_session::close() {
     lost_.close(ignored);
     if (!owns_function) return;
     function_.detach();
+    device_.await_accesses(false);
     function_.carry_host_messages(nullptr);
     device_.unmap_all();
 }
@@ -164,7 +176,7 @@ void vfio_user_session::await_lost() {
 
 /// Sends posted messages; not while a request is being answered, whose reply is sent first.
 void vfio_user_session::flush() {
-    if (phase_ != phase::serving) return;
+    if (phase_ != phase::serving && phase_ != phase::waiting) return;
     try {
         if (!stream_.flush()) await_writable();
     } catch (const std::system_error&) {
@@ -178,9 +190,10 @@ void vfio_user_session::serve(bool readable) {
     std::string why;
     try {
         bool drained = stream_.flush();
-        if (drained && readable && !stream_.receive()) why = "the client closed the connection";
+        if (drained && readable && !is_full() && !stream_.receive())
+            why = "the client closed the connection";
         while (drained && why.empty()) {
-            auto request = stream_.next();
+            auto request = next();
             if (!request) break;
             dispatch(*request);
             if (phase_ == phase::closed || phase_ == phase::holding) return;
@@ -192,7 +205,63 @@ void vfio_user_session::serve(bool readable) {
         why = fmt::format("connection lost: {}", failed.what());
     }
     if (!why.empty()) return observer_.ended(*this, why);
-    await();
+    if (!is_full() || stream_.pending()) await();
+}
+
+std::optional<message> vfio_user_session::next() {
+    if (is_full()) return std::nullopt;
+    if (phase_ == phase::waiting || later_.empty()) return stream_.next();
+    present_ = std::move(later_.front());
+    later_.pop_front();
+    return message{present_.head, present_.payload, std::move(present_.descriptors),
+                   present_.lost_descriptors};
+}
+
+bool vfio_user_session::is_full() const {
+    return phase_ == phase::waiting && later_.size() >= max_later;
+}
+
+void vfio_user_session::keep(message& request) {
+    later_.push_back({request.head,
+                      {request.payload.begin(), request.payload.end()},
+                      std::move(request.descriptors),
+                      request.lost_descriptors});
+}
+
+/// Until the access has ended, the client's replies are read, since the target may need its memory,
+/// and a reset, which ends the access.
+void vfio_user_session::wait_for_access(const message& request) {
+    waiting_reply_ = stream_.take_reply();
+    if ((request.head.flags & flag_no_reply) != 0) waiting_reply_.clear();
+    enter(phase::waiting);
+    tell_wait();
+}
+
+/// The target may need memory that the client shares by messages: simulated time does not jump to
+/// the completion timeout while the client has messages to answer.
+void vfio_user_session::tell_wait() {
+    if (phase_ == phase::waiting && hooks_.access_waits)
+        hooks_.access_waits(dma_.outstanding() ? std::string() : device_.waits_for());
+}
+
+void vfio_user_session::access_ended() {
+    const auto finish = [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->finish_access();
+    };
+    if (hooks_.between_slices)
+        hooks_.between_slices(finish);
+    else
+        boost::asio::post(client_.get_executor(), finish);
+}
+
+/// Sends the reply, and continues with the requests behind the access.
+void vfio_user_session::finish_access() {
+    if (phase_ != phase::waiting) return;
+    if (hooks_.access_waits) hooks_.access_waits({});
+    device_.finish_access();
+    stream_.post_reply(std::exchange(waiting_reply_, {}));
+    enter(phase::serving);
+    serve(false);
 }
 
 /// Sends the reply if it is still held, and continues with the client's next messages.
@@ -204,7 +273,10 @@ void vfio_user_session::release(std::uint64_t reply) {
 
 void vfio_user_session::dispatch(message& request) {
     const std::uint32_t type = request.head.flags & flag_type_mask;
-    if (type == flag_reply) return dma_.answered(request);
+    if (type == flag_reply) {
+        dma_.answered(request);
+        return tell_wait();
+    }
     if (type != flag_request) {
         throw protocol_error(fmt::format("message flags {:#x}", request.head.flags));
     }
@@ -212,8 +284,10 @@ void vfio_user_session::dispatch(message& request) {
     if (phase_ == phase::introducing && received != command::version) {
         throw protocol_error(fmt::format("command {} before the version", request.head.command));
     }
-    if (phase_ != phase::introducing) enter(phase::answering);
+    if (phase_ == phase::waiting && received != command::device_reset) return keep(request);
+    if (phase_ == phase::serving) enter(phase::answering);
     const int error = answer(request);
+    if (phase_ == phase::answering && device_.waits()) return wait_for_access(request);
     if (phase_ == phase::answering) enter(phase::serving);
     if (!lost_.is_open() && device_.lost_event() >= 0) await_lost();
     if (error != 0) {
@@ -244,7 +318,8 @@ int vfio_user_session::answer(message& request) {
         return version(request);
     case command::region_write: {
         const int error = device_.answer(request);
-        hold_until_done(request, device_.take_started());
+        const started_work work = device_.take_started();
+        if (!device_.waits()) hold_until_done(request, work);
         return error;
     }
     case command::trn_now:
@@ -310,6 +385,7 @@ int vfio_user_session::version(const message& request) {
     enter(phase::answering);
     function_.join(process_of(client_.native_handle()));
     function_.carry_host_messages(&dma_);
+    device_.await_accesses(true);
     const std::string reply = config::to_ascii(answer);
     const auto room = stream_.reply(request.head, sizeof *offered + reply.size() + 1);
     put(room, vfio_user::version{version_major, std::min(offered->minor, version_minor)});

@@ -4,10 +4,13 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/framework/attach/listen/listener.h"
 #include "platform/framework/attach/vfio_user/device.h"
@@ -16,6 +19,7 @@
 #include "platform/framework/attach/vfio_user/stream.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
@@ -48,17 +52,33 @@ private:
         serving,      ///< the next request may be answered
         answering,    ///< a request is being executed
         holding,      ///< the reply is built, and waits for the work that the request started
+        waiting,      ///< an access waits for its target; later requests stay behind it
         closed,
     };
 
     /// Changes the phase; asserts that the new one may follow.
     void enter(phase next);
+    /// A request that stays behind an access.
+    struct kept_request {
+        vfio_user::header head;
+        std::vector<std::uint8_t> payload;
+        std::vector<unique_fd> descriptors;
+        bool lost_descriptors;
+    };
+
     void await();
     void await_writable();
     void await_lost();
     void serve(bool readable);
     void release(std::uint64_t reply);
+    std::optional<message> next();
     void dispatch(message& request);
+    void keep(message& request);
+    bool is_full() const;
+    void wait_for_access(const message& request);
+    void tell_wait();
+    void access_ended();
+    void finish_access();
     /// Returns 0 when a reply has been built, else the errno of the reply.
     int answer(message& request);
     /// Logs a refusal with its reason; limited to the first few of each client.
@@ -81,8 +101,11 @@ private:
     const events observer_;
     vfio_user_device device_;
 
-    unsigned refusals_ = 0;   // number of logged refusals
-    std::uint64_t held_ = 0;  // number of the last reply that had to wait
+    unsigned refusals_ = 0;                    // number of logged refusals
+    std::uint64_t held_ = 0;                   // number of the last reply that had to wait
+    std::vector<std::uint8_t> waiting_reply_;  // of the access that waits; empty: none is wanted
+    std::deque<kept_request> later_;
+    kept_request present_{};  // the last one taken from later_
     phase phase_ = phase::introducing;
     // Handlers that are outstanding, in any phase.
     bool awaiting_read_ = false, awaiting_write_ = false, awaiting_time_ = false;

@@ -37,6 +37,12 @@ struct vfio_user_hooks {
     std::function<void(bool attached)> attached;
     /// Calls `done` (not from inside) once `wait` of simulated time has passed, or cannot pass.
     std::function<void(const sc_core::sc_time& wait, std::function<void(bool passed)> done)> wait;
+    /// An access of the client waits for its target: simulated time should advance for `text`.
+    /// Nothing: it has ended, or waits for the client itself.
+    std::function<void(const std::string& text)> access_waits = {};
+    /// Calls `work` (not from inside) between two slices, before simulated time advances further;
+    /// default: in a handler of its own.
+    std::function<void(std::function<void()> work)> between_slices = {};
     std::function<void(std::string_view line)> log;  ///< default: the platform's log
 
     /// Logs a line on the function `name`.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/attach/vfio_user/protocol.h"
@@ -61,6 +62,12 @@ public:
     /// `error`: errno of an error reply. Precondition: !pending().
     std::span<std::uint8_t> reply(const header& request, std::size_t size, int error = 0);
     void reply_error(const header& request, int error, std::span<const std::uint8_t> text = {});
+    /// Takes out the reply, for post_reply(); its bytes stay where they are.
+    std::vector<std::uint8_t> take_reply() { return std::exchange(reply_, {}); }
+    /// Queues a reply that was taken out.
+    void post_reply(const std::vector<std::uint8_t>& reply) {
+        posted_.insert(posted_.end(), reply.begin(), reply.end());
+    }
     /// Drops the reply of a request that wants none.
     void drop_reply();
     /// Sends `descriptor`, which the caller owns, with the reply.

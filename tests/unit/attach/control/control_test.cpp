@@ -8,6 +8,7 @@
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "tests/support/deferring_memory.h"
 
 namespace {
 
@@ -64,7 +65,9 @@ class ControlTest : public testing::Test {
 public:
     ControlTest() {
         noc.initiator.bind(ram.in);
+        noc.initiator.bind(slow.in);
         noc.map({.base = 0x1000, .size = 0x1000, .target_base = 0, .port = 0});
+        noc.map({.base = 0x2000, .size = 0x1000, .target_base = 0, .port = 1});
     }
 
     json ask(const json& request) {
@@ -89,6 +92,7 @@ public:
 
     trn::memory ram{"ram", {.size = 0x1000}};
     trn::router noc{"noc", {}};
+    trn::test::deferring_memory slow{"slow"};
     gadget g{"gadget"};
     trn::run_loop loop{{.policy = {trn::time_policy::kind::lockstep}}};
     trn::control api{loop, {"0.1.0", "test-board", "abc"}};
@@ -114,6 +118,27 @@ TEST_F(ControlTest, HelloMismatchIsRefusedWithOneSentence) {
     EXPECT_EQ(reply["error"]["message"],
               "the client expects board 'other', this platform is 'test-board'");
     EXPECT_FALSE(client.greeted);
+}
+
+TEST_F(ControlTest, AWriteThatItsTargetDefersIsPosted) {
+    loop.elaborate();
+    result("poke", {{"space", "noc"}, {"address", 0x2010}, {"value", 0x1234}});
+    result("bus_write", {{"space", "noc"}, {"address", 0x2018}, {"value", 7}, {"width", 1}});
+    EXPECT_EQ(slow.bytes[0x10], 0);
+    sc_start(1, SC_US);
+    EXPECT_EQ(slow.bytes[0x10], 0x34);
+    EXPECT_EQ(slow.bytes[0x18], 7);
+    slow.latency = sc_time(1, SC_SEC);
+    for (unsigned n = 0; n < 64; ++n)
+        result("poke", {{"space", "slow"}, {"address", 4 * n}, {"value", 1}});
+    EXPECT_EQ(error("poke", {{"space", "slow"}, {"address", 0}, {"value", 1}}),
+              static_cast<int>(code::failed));
+    sc_start(20, SC_MS);  // they are dropped
+    EXPECT_EQ(slow.bytes[0], 0);
+    slow.latency = sc_time(30, SC_NS);
+    result("poke", {{"space", "slow"}, {"address", 0}, {"value", 1}});
+    sc_start(1, SC_US);
+    EXPECT_EQ(slow.bytes[0], 1);
 }
 
 TEST_F(ControlTest, PeekAndPokeReachMemoriesThroughEveryNamedSpace) {

@@ -13,6 +13,7 @@
 #include "models/pcie/root_complex/root_complex.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "tests/support/deferring_memory.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -48,10 +49,12 @@ private:
     }
 };
 
-/// A function on its link with a minimal chip: BAR0 maps registers at 0 and a RAM at 0x1000'0000,
-/// BAR4 maps two memories with a hole between them; `engine` is the chip's DMA.
+/// A function on its link with a minimal chip: BAR0 maps registers at 0, a RAM at 0x1000'0000 and
+/// memory that defers accesses at 0x2000'0000, BAR4 maps two memories with a hole between them;
+/// `engine` is the chip's DMA.
 struct pcie_system {
     static constexpr std::uint64_t ram_at = 0x1000'0000;
+    static constexpr std::uint64_t slow_at = 0x2000'0000;
     static constexpr std::uint64_t stack = std::uint64_t{36} << 30;
     static constexpr std::uint64_t slice = std::uint64_t{64} << 30;
 
@@ -86,6 +89,7 @@ struct pcie_system {
     router bar0{"bar0", {}}, bar4{"bar4", {}};
     word_registers registers{"registers"};
     memory ram{"ram", {.size = 1 << 20}};
+    deferring_memory slow{"slow"};
     memory hbm0{"hbm0", {.size = stack, .shared = true}};
     memory hbm1{"hbm1", {.size = stack, .shared = true}};
     tlm_driver engine{"engine"};
@@ -101,10 +105,12 @@ private:
         engine.out.bind(endpoint.dma);
         bar0.initiator.bind(registers.in);
         bar0.initiator.bind(ram.in);
+        bar0.initiator.bind(slow.in);
         bar4.initiator.bind(hbm0.in);
         bar4.initiator.bind(hbm1.in);
         bar0.map({.base = 0, .size = 4096, .target_base = 0, .port = 0});
         bar0.map({.base = ram_at, .size = 1 << 20, .target_base = 0, .port = 1});
+        bar0.map({.base = slow_at, .size = 4096, .target_base = 0, .port = 2});
         bar4.map({.base = 0, .size = stack, .target_base = 0, .port = 0});
         bar4.map({.base = slice, .size = stack, .target_base = 0, .port = 1});
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
