@@ -3,7 +3,7 @@
 from html import escape
 
 # The layers from the top; a folder belongs to the first layer whose path is a prefix of its own.
-FLOORS = ["platform/app", "sw-stubs", "firmware", "models", "platform/framework"]
+FLOORS = ["platform/app", "platform/embedding", "sw-stubs", "firmware", "models", "platform/framework"]
 WIDTH, MARGIN, ROW, BOX, GAP, LANE, CHARACTER = 1320, 110, 58, 26, 14, 18, 7.3
 STYLE = """text{font:12px monospace;fill:#222;text-anchor:middle}
 .floor{fill:#f4f6f8;stroke:#c8ced4}.name{font-weight:bold;text-anchor:start}

@@ -26,8 +26,12 @@ public:
     /// without completion returns all ones.
     virtual void send(tlm::tlm_generic_payload& request, tlp& header, sc_core::sc_time& delay) = 0;
     virtual bool direct_pointer(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) = 0;
+    /// Like send(), without time and side effects; returns the number of bytes read or written.
+    virtual unsigned peek(tlm::tlm_generic_payload& request, const tlp& header) = 0;
     /// Invalidates the function's direct pointers into [first, last] of host memory.
     virtual void forget_pointers(function_id function, std::uint64_t first, std::uint64_t last) = 0;
+    /// Invalidates all functions' pointers into [first, last] of the server's memory.
+    virtual void forget_memory(std::uint64_t first, std::uint64_t last) = 0;
     virtual server_memory* memory() = 0;
     /// To be notified when a host_function should repeat() an access that waits.
     virtual sc_core::sc_event& repetition() = 0;

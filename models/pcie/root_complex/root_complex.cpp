@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "models/pcie/pcie/capabilities.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -181,6 +182,28 @@ bool root_complex::direct_pointer(payload& request, tlm::tlm_dmi& dmi) {
     return refuse_pointer(request, dmi);
 }
 
+unsigned root_complex::peek(payload& request, const tlp& header) {
+    if (header.destination == tlp::space::config) {
+        const auto bus = pcie::bus_of(header.target);
+        const unsigned device = header.target >> 3;
+        if (bus == 0)
+            return device < ports_.size() && (header.target & 7) == 0 && request.is_read() &&
+                           pcie::answer(ports_[device]->space(), request)
+                       ? request.get_data_length()
+                       : 0;
+        for (unsigned i = 0; i < ports_.size(); ++i)
+            if (ports_[i]->has_bus(bus) && ports_[i]->reachable()) return port[i].peek(request);
+        return 0;
+    }
+    const auto target = port_of(request.get_address(), request.get_data_length());
+    return target && ports_[*target]->reachable() ? port[*target].peek(request) : 0;
+}
+
+void root_complex::forget_memory(std::uint64_t first, std::uint64_t last) {
+    if (!started_) return;
+    for (auto& each : port) each.revoke_pointers(first, last);
+}
+
 void root_complex::forget_pointers(function_id function, std::uint64_t first, std::uint64_t last) {
     for (unsigned i = 0; i < ports_.size(); ++i)
         if (ports_[i]->has_bus(pcie::bus_of(function))) port[i].revoke_pointers(first, last);
@@ -189,6 +212,7 @@ void root_complex::forget_pointers(function_id function, std::uint64_t first, st
 void root_complex::forget_all_pointers() {
     if (!started_) return;
     for (auto& each : port) each.revoke_pointers();
+    processors_.revoke_pointers();
 }
 
 // --- Requests of functions
@@ -279,6 +303,7 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
         pass_down(target->port, request, delay);
         return request.set_address(address);
     }
+    if (belongs_to_processors(*function, address)) return processors_.transport(request, delay);
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;
     if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
@@ -323,7 +348,10 @@ unsigned root_complex::peeked(plug& local, payload& request) {
     if (function == nullptr || !ports_[local.index()]->reachable()) return 0;
     const std::uint64_t address = request.get_address();
     const auto target = peer_of(local.index(), *function, address, request.get_data_length());
-    if (!target) return function->memory().transport_dbg(request);
+    if (!target)
+        return belongs_to_processors(*function, address)
+                   ? processors_.transport_dbg(request)
+                   : function->memory().transport_dbg(request);
     if (!ports_[target->port]->reachable()) return 0;
     request.set_address(target->address);
     const unsigned done = port[target->port].peek(request);
@@ -338,6 +366,8 @@ bool root_complex::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi
     if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
         return refuse_pointer(request, dmi);
     const auto target = peer_of(local.index(), *function, request.get_address(), 1);
+    if (!target && belongs_to_processors(*function, request.get_address()))
+        return processors_.get_direct_mem_ptr(request, dmi);
     if (!target) {
         const bool granted = function->memory().get_direct_mem_ptr(request, dmi);
         dmi.set_read_latency(dmi.get_read_latency() + cfg_.memory_latency);
@@ -370,6 +400,7 @@ void root_complex::pointers_revoked(plug& local, std::uint64_t first, std::uint6
     const bool to_switch = firmware_.leads_to_switch(local.index());
     for (auto& each : port)
         if (&each != &local || to_switch) each.revoke_pointers(first, last);
+    processors_.revoke_pointers(first, last);
 }
 
 void root_complex::link_changed(plug& local) {

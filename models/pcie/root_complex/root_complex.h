@@ -16,6 +16,7 @@
 #include "models/pcie/pcie/bridge.h"
 #include "models/pcie/root_complex/boot_firmware.h"
 #include "models/pcie/root_complex/host_function.h"
+#include "models/pcie/root_complex/processor_bus.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/trace.h"
@@ -28,8 +29,8 @@ namespace trn {
 enum class host_processor : std::uint8_t { graviton, xeon };
 
 /// The host of one server: a root port per link, the server's memory, and boot firmware. Programs
-/// access each function through a function_port. Spec:
-/// doc/models/pcie/root_complex.md.
+/// access each function through a function_port, or as processors of another model through the
+/// sockets `bus` and `memory`. Spec: doc/models/pcie/root_complex.md.
 ///
 /// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
 /// Other addresses may belong to another function's BAR, at its bus address or where its host has
@@ -125,8 +126,10 @@ private:
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;
     bool direct_pointer(payload& request, tlm::tlm_dmi& dmi) override;
+    unsigned peek(payload& request, const pcie::tlp& header) override;
     void forget_pointers(pcie::function_id function, std::uint64_t first,
                          std::uint64_t last) override;
+    void forget_memory(std::uint64_t first, std::uint64_t last) override;
     server_memory* memory() override { return &memory_; }
     sc_core::sc_event& repetition() override { return repetition_; }
     const sc_core::sc_time& completion_timeout() const override { return cfg_.completion_timeout; }
@@ -134,6 +137,9 @@ private:
     void repeat_accesses();
 
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
+    bool belongs_to_processors(const pcie::host_function& function, std::uint64_t address) const {
+        return processors_.has_memory() && !function.memory().has(address);
+    }
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
@@ -160,6 +166,7 @@ private:
     server_memory memory_;
     std::vector<std::unique_ptr<pcie::bridge>> ports_;
     boot_firmware firmware_;
+    pcie::processor_bus processors_{*this};
     std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
     std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
     bool started_ = false;

@@ -38,6 +38,9 @@ kind root_complex_kind() {
              .times(&c::ports)
              .with_lanes(&c::link_width)
              .facing(port_side::downstream)
+             .optional(),
+         port::target("bus", "physical addresses of processors of another model").optional(),
+         port::initiator("memory", "requests of functions to the memory of these processors")
              .optional()});
     made.statistics = {
         {"functions", "", "found by the enumeration"},

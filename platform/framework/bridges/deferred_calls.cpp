@@ -66,6 +66,19 @@ deferred_calls::call* deferred_calls::enter(tlm::tlm_generic_payload& payload, s
     return added;
 }
 
+deferred_calls::call* deferred_calls::post(tlm::tlm_generic_payload& payload,
+                                           const sc_time& delay) {
+    call* const added = unused();
+    if (added == nullptr) {
+        refuse(payload);
+        return nullptr;
+    }
+    added->copy(payload, sc_core::sc_time_stamp() + delay);
+    added->acquire();
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return added;
+}
+
 void deferred_calls::finish(call& done, const sc_time& end) {
     done.is_done_ = true;
     done.end_ = end;

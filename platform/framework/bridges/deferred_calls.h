@@ -53,6 +53,10 @@ public:
     /// bridge must make, which holds one reference; nullptr if there is nothing to do: the access
     /// is still deferred, or has its response, or failed because its initiator cannot wait.
     call* enter(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    /// Takes an access that needs no response, for an initiator that cannot wait: the payload has
+    /// TLM_OK_RESPONSE. Returns the call that the bridge must make, as enter() does; nullptr, with
+    /// an error response: too many calls.
+    call* post(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
     /// The target has responded; the response is valid at `end` (absolute). Wakes the initiator,
     /// and gives the bridge's reference back. The response of an abandoned access is dropped.
     void finish(call& done, const sc_core::sc_time& end);

@@ -11,15 +11,17 @@ namespace trn {
 
 /// Base of modules between an initiator and a target: debug transport and DMI pass unchanged, and
 /// so do invalidations on the way back. A pointer to other addresses than that of the request is
-/// refused. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`:
-/// how many may bind `in`, 0 for any number.
-template <unsigned InWidth, unsigned OutWidth, int Initiators>
+/// refused. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`: how many may bind `in`, 0 for
+/// any number; `InPolicy`, `OutPolicy`: whether a socket may be unbound.
+template <unsigned InWidth, unsigned OutWidth, int Initiators,
+          sc_core::sc_port_policy InPolicy = sc_core::SC_ONE_OR_MORE_BOUND,
+          sc_core::sc_port_policy OutPolicy = sc_core::SC_ONE_OR_MORE_BOUND>
 class forwarding_module : public sc_core::sc_module,
                           protected tlm::tlm_fw_transport_if<>,
                           protected tlm::tlm_bw_transport_if<> {
 public:
-    checked_target_socket<InWidth, Initiators> in;
-    checked_initiator_socket<OutWidth> out;
+    checked_target_socket<InWidth, Initiators, InPolicy> in;
+    checked_initiator_socket<OutWidth, OutPolicy> out;
 
 protected:
     /// The rules of the models at both sides.

@@ -17,7 +17,7 @@ initiator_bridge::initiator_bridge(const sc_core::sc_module_name& name, initiato
 
 void initiator_bridge::end_of_elaboration() {
     target_ = out.operator->();
-    initiator_ = in.operator->();
+    if (in.size() != 0) initiator_ = in.operator->();
 }
 
 void initiator_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -27,9 +27,9 @@ private:
 
 /// Joins a foreign initiator to a router or target of this project, which may defer accesses: its
 /// b_transport waits in the caller's thread, and its nb_transport_fw follows the four phases. Costs
-/// a target that does not defer one call. Reports name the initiator that the payload's attribution
-/// says, or else the foreign one.
-class initiator_bridge final : public forwarding_module<64, 64, 1> {
+/// a target that does not defer one call. Without an initiator it is idle. Reports name the
+/// initiator that the payload's attribution says, or else the foreign one.
+class initiator_bridge final : public forwarding_module<64, 64, 1, sc_core::SC_ZERO_OR_MORE_BOUND> {
 public:
     /// `kind`: of the foreign initiator's accesses, in counts and for misuse rules.
     explicit initiator_bridge(const sc_core::sc_module_name& name,

@@ -4,19 +4,42 @@
 #include <fmt/format.h>
 
 #include "platform/framework/bridges/reports.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 
-thread_bridge::thread_bridge(const sc_core::sc_module_name& name)
-    : forwarding_module(name, protocol::restricted, protocol::base) {
+thread_bridge::thread_bridge(const sc_core::sc_module_name& name, use purpose)
+    : forwarding_module(name, protocol::restricted, protocol::base), use_(purpose) {
     SC_HAS_PROCESS(thread_bridge);
     SC_METHOD(launch);
     sensitive << first_request_;
     dont_initialize();
 }
 
+void thread_bridge::end_of_elaboration() {
+    if (use_ == use::bridge && out.size() == 0)
+        bridge_report::binding(fmt::format("{} is not bound", out.name()));
+}
+
+unsigned thread_bridge::transport_dbg(tlm::tlm_generic_payload& payload) {
+    return out.size() == 0 ? 0 : forwarding_module::transport_dbg(payload);
+}
+
+bool thread_bridge::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    return out.size() == 0 ? refuse_pointer(payload, dmi)
+                           : forwarding_module::get_direct_mem_ptr(payload, dmi);
+}
+
+deferred_calls::call* thread_bridge::enter(tlm::tlm_generic_payload& payload,
+                                           sc_core::sc_time& delay) {
+    const bool can_wait = payload.get_extension<pending_access>() != nullptr;
+    return use_ == use::boundary && !can_wait && !payload.is_read() ? calls_.post(payload, delay)
+                                                                    : calls_.enter(payload, delay);
+}
+
 void thread_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    deferred_calls::call* const added = calls_.enter(payload, delay);
+    if (out.size() == 0) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    deferred_calls::call* const added = enter(payload, delay);
     if (added == nullptr) return;
     requests_.push_back(added);
     // The target is called in the next delta cycle, whatever the order of processes in this one.

@@ -5,61 +5,19 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <tlm>
 
 #include "platform/framework/kernel/time_value.h"
-#include "platform/framework/tlm/irq.h"
-#include "platform/framework/tlm/plug.h"
+#include "platform/framework/netlist/join_ends.h"
 #include "platform/framework/tlm/router.h"
 
 namespace trn {
 
 namespace {
 
-using fw_if = tlm::tlm_fw_transport_if<>;
-using bw_if = tlm::tlm_bw_transport_if<>;
-using any_target = tlm::tlm_base_target_socket_b<64, fw_if, bw_if>;
-template <int N, sc_core::sc_port_policy Policy>
-using initiator = tlm::tlm_base_initiator_socket<64, fw_if, bw_if, N, Policy>;
-
 /// Aborts because a kind's table does not match its class: an internal error.
 [[noreturn]] void broken_table(const std::string& message) {
     std::cerr << "kind table: " << message << std::endl;
     std::abort();
-}
-
-template <class Socket>
-bool bind_as(sc_core::sc_object& source, any_target& target) {
-    auto* socket = dynamic_cast<Socket*>(&source);
-    if (socket != nullptr) socket->bind(target);
-    return socket != nullptr;
-}
-
-/// A socket's class depends on its binding policy, and bind() is virtual only in derived classes.
-bool bind_sockets(sc_core::sc_object& source, sc_core::sc_object& target) {
-    auto* socket = dynamic_cast<any_target*>(&target);
-    if (socket == nullptr) return false;
-    using enum sc_core::sc_port_policy;
-    return bind_as<initiator<1, SC_ONE_OR_MORE_BOUND>>(source, *socket) ||
-           bind_as<initiator<1, SC_ZERO_OR_MORE_BOUND>>(source, *socket) ||
-           bind_as<initiator<0, SC_ONE_OR_MORE_BOUND>>(source, *socket) ||
-           bind_as<initiator<0, SC_ZERO_OR_MORE_BOUND>>(source, *socket);
-}
-
-bool bind_lines(sc_core::sc_object& source, sc_core::sc_object& target, unsigned line) {
-    auto* output = dynamic_cast<irq_out*>(&source);
-    auto* input = dynamic_cast<irq_in*>(&target);
-    if (output == nullptr || input == nullptr || line >= input->lines()) return false;
-    output->bind(*input, line);
-    return true;
-}
-
-bool join_plugs(sc_core::sc_object& first, sc_core::sc_object& second) {
-    auto* a = dynamic_cast<plug*>(&first);
-    auto* b = dynamic_cast<plug*>(&second);
-    if (a == nullptr || b == nullptr) return false;
-    a->join(*b);
-    return true;
 }
 
 }  // namespace
@@ -74,8 +32,11 @@ public:
     }
 };
 
-system::system(plan board)
-    : board_(std::move(board)), modules_(board_.modules.size()), foreign_(board_) {
+system::system(plan board, const sc_core::sc_module* inside)
+    : board_(std::move(board)),
+      place_(inside == nullptr ? std::string() : std::string(inside->name()) + "."),
+      modules_(board_.modules.size()),
+      foreign_(board_) {
     require_picoseconds();
     build(0, static_cast<std::uint32_t>(modules_.size()));
     bind_all();
@@ -92,9 +53,13 @@ void system::refuse(const plan::module& m, std::string_view why) {
 }
 
 void system::refuse(const model_refusal& why) {
-    const plan::module* const module = board_.find(why.module());
+    const plan::module* const module = board_.find(local_name(why.module()));
     if (module == nullptr) broken_table(why.module() + ": " + why.what());
     refuse(*module, why.what());
+}
+
+std::string_view system::local_name(std::string_view full) const {
+    return full.starts_with(place_) ? full.substr(place_.size()) : full;
 }
 
 void system::refuse(const sc_core::sc_report& why) {
@@ -183,11 +148,8 @@ bool system::bind(const plan::binding& binding) {
         const port& user = board_.port_of(binding.source);
         if (user.join)
             return user.join(*modules_[binding.source.module], *modules_[binding.target.module]);
-        auto& source = object(binding.source);
-        auto& target = object(binding.target);
         const unsigned line = board_.port_of(binding.target).count ? 0 : binding.target.index;
-        return bind_sockets(source, target) || bind_lines(source, target, line) ||
-               join_plugs(source, target);
+        return join_ends(object(binding.source), object(binding.target), line);
     };
     if (!binding.repeated && !bound()) return false;
     if (!binding.window) return true;

@@ -18,13 +18,13 @@
 namespace trn {
 
 /// A built board: owns all modules, in construction order; modules are connected only through their
-/// sockets. One per process, because SystemC elaborates once.
+/// sockets. Made during elaboration, of which a process has one.
 class system {
 public:
-    /// Constructs and binds all modules of `board`.
-    /// \throws config_error (E54) if a model cannot be built: no address space, an image file that
-    /// is not readable
-    explicit system(plan board);
+    /// Constructs and binds all modules of `board`, in the hierarchy of `inside`, the module that
+    /// is being constructed; nullptr: at the top. \throws config_error (E54) if a model cannot be
+    /// built: no address space, an image file that is not readable
+    explicit system(plan board, const sc_core::sc_module* inside = nullptr);
     ~system();
     system(const system&) = delete;
     system& operator=(const system&) = delete;
@@ -37,7 +37,7 @@ public:
     /// \throws config_error (E54) at the place of the module that it names; else the error
     [[noreturn]] void refuse(const sc_core::sc_report& why);
 
-    /// The module with this full name; nullptr if there is none, or if it is not a T.
+    /// The module with this path in the board; nullptr if there is none, or if it is not a T.
     template <class T = sc_core::sc_module>
     T* find(std::string_view path) const {
         const auto index = board_.index_of(path);
@@ -58,6 +58,8 @@ public:
     }
     /// The module built from board().modules[index], including containers of assemblies.
     sc_core::sc_module& module(std::uint32_t index) const { return *modules_[index]; }
+    /// The socket, line or plug of an end of the board, also of one that the board does not bind.
+    sc_core::sc_object& object(const plan::endpoint& end);
 
 private:
     class container;
@@ -68,9 +70,10 @@ private:
     [[noreturn]] void refuse(const plan::binding& bound, const sc_core::sc_report& why);
     void bind_all();
     bool bind(const plan::binding& bound);
-    sc_core::sc_object& object(const plan::endpoint& end);
+    std::string_view local_name(std::string_view full) const;
 
     plan board_;
+    const std::string place_;  // full name of the module around the board, with a dot; "": none
     std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // indexed like board_.modules
     foreign_ends foreign_;
     std::unordered_map<const port*, std::size_t> places_;  // of ports among a module's children

@@ -33,9 +33,10 @@ private:
 };
 
 /// An initiator socket with such checks, for a target whose socket has none: a foreign model.
-template <unsigned Width = 64>
-class checked_initiator_socket : public tlm::tlm_initiator_socket<Width> {
-    using base = tlm::tlm_initiator_socket<Width>;
+template <unsigned Width = 64, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
+class checked_initiator_socket
+    : public tlm::tlm_initiator_socket<Width, tlm::tlm_base_protocol_types, 1, Policy> {
+    using base = tlm::tlm_initiator_socket<Width, tlm::tlm_base_protocol_types, 1, Policy>;
 
 public:
     explicit checked_initiator_socket(const char* name, protocol rules = protocol::base)

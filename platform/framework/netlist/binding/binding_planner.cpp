@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "platform/framework/netlist/binding/binding_checks.h"
 #include "platform/framework/netlist/binding/forwarding_checks.h"
 
@@ -170,7 +172,7 @@ void binding_planner::leave_unbound(const plan::endpoint& source, const config::
 
 void binding_planner::export_ports(const scope& here) {
     const auto list = here.file->root().find("ports");
-    if (!list || here.container == plan::none) return;
+    if (!list) return;
     for (const auto& e : list.entries()) {
         const std::string name = e.key_node.name();
         if (!e.value.is_map()) {
@@ -200,6 +202,8 @@ void binding_planner::export_one(const scope& here, const std::string& name, std
     if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(node, *why);
     const auto end = ends_.find(here, std::get<bind_line::end>(parsed), node);
     if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), node);
+    if (here.container == plan::none)
+        return open(name, *end, std::get<bind_line::end>(parsed).index.has_value(), node);
     made_.ports.push_back({name, relative(*end, here.container), node});
     show(here, name, *end, node);
 }
@@ -209,6 +213,31 @@ void binding_planner::show(const scope& here, const std::string& name, const pla
     if (!ends_.show(here.container, name, inner))
         return all_.report(node, mistake::module_twice, fmt::format("two ports '{}'", name));
     unbound_.show(inner, here.container, name);
+}
+
+/// A port of the board itself. Without an outside it has no effect: the end is bound inside, or
+/// reported as unbound. Lines of one input are a port each, `irqs[3]`. A router's initiator needs
+/// ranges, which only a `bind:` can give it.
+void binding_planner::open(const std::string& name, plan::endpoint inner, bool is_one,
+                           const config::node& node) {
+    const port& p = all_.result.port_of(inner);
+    if (!all_.open || p.ranged) return;
+    const bool is_input = p.role == port_role::irq_in && !p.count;
+    const auto lines =
+        is_one || !is_input ? 1 : elements_of(p, all_.result.module_of(inner).config);
+    if (lines == 1) return open_one(name, inner, node);
+    for (inner.index = 0; inner.index < lines; ++inner.index)
+        open_one(fmt::format("{}[{}]", name, inner.index), inner, node);
+}
+
+void binding_planner::open_one(const std::string& name, const plan::endpoint& inner,
+                               const config::node& node) {
+    if (std::ranges::find(all_.result.ports, name, &plan::exported::name) !=
+        all_.result.ports.end())
+        return all_.report(node, mistake::module_twice, fmt::format("two ports '{}'", name));
+    if (!may_bind(inner, node)) return;
+    unbound_.bind(inner, node);
+    all_.result.ports.push_back({name, inner, node});
 }
 
 // --- Whole board

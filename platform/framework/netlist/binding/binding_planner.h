@@ -39,6 +39,9 @@ private:
     void show(const scope& here, const std::string& name, const plan::endpoint& inner,
               const config::node& node);
 
+    void open(const std::string& name, plan::endpoint inner, bool is_one, const config::node& node);
+    void open_one(const std::string& name, const plan::endpoint& inner, const config::node& node);
+
     void excuse(const scope& here, bind_entry& e, std::uint64_t k);
     void excuse_end(const scope& here, const bind_line::end& end, const config::node& node);
     void excuse_broken(const scope& here);

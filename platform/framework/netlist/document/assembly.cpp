@@ -153,7 +153,7 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
         out.variant_of = base.as<std::string>();
     } else if (role == file_role::board)
         root.only(
-            {"board", "description", "parameters", "limits", "presets", "modules", "bind",
+            {"board", "description", "parameters", "limits", "presets", "modules", "bind", "ports",
              "misuse"},
             root.find("scenario") ? "a board (this is a scenario, for trnvp test)" : "a board");
     else

@@ -36,6 +36,8 @@ public:
     /// A limit was exceeded and reported: nothing more is added.
     bool full = false;
     trn::on_origin on_origin = {};  ///< may be empty
+    /// The file's own ports are bound outside of the plan.
+    bool open = false;
     /// Errors are not reported: this part has been read before.
     bool quiet = false;
 

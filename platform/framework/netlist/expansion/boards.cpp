@@ -83,6 +83,28 @@ fs::path find_board(const std::string& name_or_path) {
         .suggestion = suggest(name_or_path, names)});
 }
 
+plan load_open_board(const std::string& name_or_path, const kind_list& kinds,
+                     plan_options options) {
+    options.open = true;
+    std::error_code error;
+    for (const fs::path& file : {fs::path(name_or_path), options.boards / (name_or_path + ".yaml")})
+        if (fs::is_regular_file(file, error)) return plan_board(file, kinds, options);
+    std::vector<std::string> names;
+    for (const auto& e : fs::recursive_directory_iterator(options.boards, error))
+        if (e.path().extension() == ".yaml")
+            names.push_back(
+                fs::relative(e.path(), options.boards, error).replace_extension().generic_string());
+    std::ranges::sort(names);
+    throw config_error(diagnostic{
+        .code = mistake::unknown_board,
+        .file = options.place.file,
+        .line = options.place.line,
+        .column = options.place.column,
+        .message = fmt::format("no board or assembly '{}': it is neither a file nor in {}",
+                               name_or_path, options.boards.string()),
+        .suggestion = suggest(name_or_path, names)});
+}
+
 plan load_board(const std::string& name_or_path, const kind_list& kinds,
                 std::vector<std::string> set, fs::path boards) {
     if (boards.empty()) boards = boards_folder();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/framework/netlist/expansion/plan_options.h"
 #include "platform/framework/netlist/plan/plan.h"
 
 namespace trn {
@@ -32,5 +33,10 @@ std::filesystem::path find_board(const std::string& name_or_path);
 /// `boards` replaces boards_folder() as the folder of assemblies.
 plan load_board(const std::string& name_or_path, const kind_list& kinds,
                 std::vector<std::string> set = {}, std::filesystem::path boards = {});
+
+/// Reads a board or an assembly that becomes a part of something else: a path, or a name in the
+/// folder ("trn3-sled", "chips/trainium3"). Sets `options.open`.
+/// \throws config_error (E55) with similar names
+plan load_open_board(const std::string& name_or_path, const kind_list& kinds, plan_options options);
 
 }  // namespace trn

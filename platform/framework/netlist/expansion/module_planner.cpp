@@ -21,7 +21,7 @@ auto find_key(const Entries& entries, std::string_view key) {
 
 void module_planner::plan_all(const assembly& file) {
     plan_.documents.push_back(file.document);
-    const auto board = files_.whole(file, file_role::board);
+    const auto board = files_.whole(file, all_.open ? file_role::either : file_role::board);
     if (!board) return;
     scope top;
     top.file = &*board;
@@ -29,7 +29,7 @@ void module_planner::plan_all(const assembly& file) {
     top.values = board_values(*board);
     plan_.parameters = top.values;
     const bool refused = plan_.problems->list().size() != before;
-    if (refused && !set_.empty()) return;  // the errors may be due to the values set
+    if (refused && !options_.set.empty()) return;  // the errors may be due to the values set
     inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
@@ -73,11 +73,13 @@ variables module_planner::board_values(const assembly& board) {
     for (const auto& p : board.parameters) values.emplace_back(p.name, p.value);
     const auto refuse = [&](mistake code, std::string message, std::string suggestion) {
         plan_.problems->add({.code = code,
-                             .file = "command line",
+                             .file = options_.place.file,
+                             .line = options_.place.line,
+                             .column = options_.place.column,
                              .message = std::move(message),
                              .suggestion = std::move(suggestion)});
     };
-    for (const auto& setting : set_) {
+    for (const auto& setting : options_.set) {
         const auto name = setting.substr(0, setting.find('='));
         if (name.empty() || name == setting) {
             refuse(

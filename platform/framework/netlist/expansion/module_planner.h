@@ -9,20 +9,20 @@
 #include "platform/framework/netlist/binding/binding_planner.h"
 #include "platform/framework/netlist/document/assembly_files.h"
 #include "platform/framework/netlist/document/planning.h"
+#include "platform/framework/netlist/expansion/plan_options.h"
 
 namespace trn {
 
 /// Instantiates the `modules:` of a board and of all its assemblies, with their parameters.
 class module_planner {
 public:
-    /// `boards` and `set` as in plan_options.
-    module_planner(planning& all, const kind_list& kinds, const std::filesystem::path& boards,
-                   const std::vector<std::string>& set)
+    /// `options` must outlive this object.
+    module_planner(planning& all, const kind_list& kinds, const plan_options& options)
         : all_(all),
           plan_(all.result),
           kinds_(kinds),
-          set_(set),
-          files_(all, boards),
+          options_(options),
+          files_(all, options.boards),
           bindings_(all) {}
 
     void plan_all(const assembly& board);
@@ -69,7 +69,7 @@ private:
     planning& all_;
     plan& plan_;
     const kind_list& kinds_;
-    const std::vector<std::string>& set_;
+    const plan_options& options_;
     assembly_files files_;
     binding_planner bindings_;
     std::vector<const assembly*> inside_;  ///< the files being instantiated, outermost first

@@ -88,7 +88,8 @@ parameter_origins origins_within(std::string_view scope, std::uint64_t digest, p
 plan finish(planning& all, const assembly& board, const kind_list& kinds,
             const plan_options& options, reading again) {
     all.on_origin = options.on_origin;
-    module_planner(all, kinds, options.boards, options.set).plan_all(board);
+    all.open = options.open;
+    module_planner(all, kinds, options).plan_all(board);
     all.result.problems->throw_if_any();
     plan& made = all.result;
     made.name = board.name;
@@ -109,8 +110,9 @@ plan finish(planning& all, const assembly& board, const kind_list& kinds,
 plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
                 const plan_options& options) {
     planning all;
-    const auto board = read_assembly(config::document::load(file, *all.result.problems),
-                                     file.parent_path(), file_role::board);
+    const auto board =
+        read_assembly(config::document::load(file, *all.result.problems), file.parent_path(),
+                      options.open ? file_role::either : file_role::board);
     all.result.file = file;
     return finish(all, board, kinds, options, [file, &kinds](const plan_options& asked) {
         return plan_board(file, kinds, asked);

@@ -3,19 +3,11 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
+#include "platform/framework/netlist/expansion/plan_options.h"
 #include "platform/framework/netlist/plan/plan.h"
 
 namespace trn {
-
-/// The folder of assemblies, searched after that of the naming file; and values for the board's
-/// parameters ("name=value").
-struct plan_options {
-    std::filesystem::path boards;
-    std::vector<std::string> set;
-    trn::on_origin on_origin = {};  ///< may be empty
-};
 
 /// Reads a board and all files that it names.
 /// \throws config_error with all errors, sorted by location

@@ -56,6 +56,12 @@ struct plan {
         bool repeated = false;          ///< already bound: only the window is new
         config::node node;
     };
+    /// A port of the file itself, which is bound outside of the plan (plan_options::open).
+    struct exported {
+        std::string name;
+        endpoint inner;
+        config::node node;
+    };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
     std::string name;
@@ -64,6 +70,7 @@ struct plan {
     std::vector<std::pair<std::string, std::string>> parameters;  ///< of the board
     std::vector<module> modules;                ///< containers precede their content
     std::vector<binding> bindings;              ///< in file order
+    std::vector<exported> ports;                ///< in file order; of an open plan
     std::uint64_t digest = 0;                   ///< of all that is built; the same on every host
     std::vector<misuse::allowance> allowances;  ///< of its key `misuse`
     /// Reads the files again, for the origins of all parameters within `scope`: a board that nobody
