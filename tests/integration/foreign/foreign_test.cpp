@@ -16,6 +16,7 @@
 #include "platform/framework/bridges/reports.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/base_protocol.h"
 #include "platform/framework/tlm/memory.h"
 #include "sw-stubs/host/machine/device.h"
 #include "sw-stubs/host/values/pattern.h"
@@ -24,7 +25,6 @@
 #include "tests/integration/foreign/acme_gpio_regs.h"
 #include "tests/integration/foreign/acme_kinds.h"
 #include "tests/integration/foreign/acme_timer.h"
-#include "tests/support/unchecked_protocol.h"
 
 namespace trn::test {
 namespace {
@@ -353,7 +353,7 @@ TEST_F(ForeignModels, AMemoryThatNeverRespondsHoldsUpDmaUntilItIsReset) {
 }
 
 TEST_F(ForeignModels, AMemoryThatRepeatsAResponseIsReportedAndItsDataArrive) {
-    const unchecked_protocol unchecked;
+    base_protocol::set_policy(base_protocol::policy::off);  // the bridge reports it
     build({"breaks_protocol=true"});
     const warnings log(bridge_report::protocol_type);
     drive([&](device& chip) {
