@@ -4,7 +4,7 @@
 # the first use. The checkout keeps its path in the root, except for its build folders: each root has its own. What was installed in a
 # root stays there. Needs root: `./dev root` calls it through sudo.
 #
-# The roots are in $TRNVP_ROOTS, which is ~/.cache/trnvp/roots if it is not set.
+# The roots are in $TRNVP_ROOTS, which `./dev root` sets to ~/.cache/trnvp/roots otherwise.
 set -euo pipefail
 
 checkout=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
@@ -30,7 +30,8 @@ make_root() {
     # Without init there are no services to start.
     printf '#!/bin/sh\nexit 101\n' >"$made/usr/sbin/policy-rc.d"
     chmod +x "$made/usr/sbin/policy-rc.d"
-    mv "$made" "$roots/$release"
+    # Not into the one that another call has made meanwhile.
+    mv -T "$made" "$roots/$release" 2>/dev/null || rm -rf --one-file-system "$made"
     trap - EXIT
 }
 

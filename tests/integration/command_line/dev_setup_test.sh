@@ -109,3 +109,19 @@ said "no release 'sid'"
 root 2 'bookworm|trixie' ls
 root 2 trixie
 said 'a command is missing'
+
+# sudo gets the folder of the roots, which belongs to the user.
+program id <<'END'
+echo 1000
+END
+program sudo <<'END'
+echo "$*" >"$scratch/asked"
+END
+mkdir "$scratch/checkout"
+cp "$dev" "$scratch/checkout/dev"
+for roots in "TRNVP_ROOTS=$scratch/its roots" "XDG_CACHE_HOME=$scratch/cache"; do
+    env -u TRNVP_ROOTS "$roots" CI=1 PATH="$scratch/bin:$PATH" "$scratch/checkout/dev" root bookworm ls >"$scratch/said" 2>&1 || failed 'root'
+    asked "TRNVP_ROOTS=$scratch/(its roots|cache/trnvp/roots) CI=1 tests/support/root.sh bookworm ls"
+done
+[ -d "$scratch/its roots" ] && [ -d "$scratch/cache/trnvp/roots" ] || failed 'a folder of the roots is not made by the user'
+[ -d "$scratch/checkout/build" ] || failed 'a build folder is not made by the user'
