@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/framework/config/diagnostics.h"
@@ -50,7 +51,9 @@ json parameters(const plan& board, const rpc::parameters& p) {
     try {
         origins = broker.get_value_origins(name);
     } catch (const std::exception& why) {
-        unknown = {{"by", "unknown"}, {"written", why.what()}};
+        // Of several mistakes in a file the first; it is repeated for each parameter.
+        const std::string_view text = why.what();
+        unknown = {{"by", "unknown"}, {"written", text.substr(0, text.find('\n'))}};
     }
     json rows = json::array();
     for (const auto& each : asked) {

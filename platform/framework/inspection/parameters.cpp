@@ -186,7 +186,7 @@ parameter_handle parameter_broker::of_kind(const plan::module& module,
 
 std::optional<parameter_handle> parameter_broker::get_param_handle(std::string_view name) const {
     const auto own = local(name);
-    if (!own) return std::nullopt;
+    if (!own || own->starts_with('.')) return std::nullopt;
     const auto [path, parameter] = split(*own);
     const plan::module* const module = path.empty() ? nullptr : board_.find(path);
     if (!path.empty() && module == nullptr) return std::nullopt;

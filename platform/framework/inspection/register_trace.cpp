@@ -67,8 +67,8 @@ indexed_name parse(const std::string& text) {
         if (*after == ']') break;
         if (*after != ',') refuse();
     }
+    if (parsed.numbers.size() > 2 || (next != end && *next != '.')) refuse();
     parsed.name.append(next, end);  // a field
-    if (parsed.numbers.size() > 2) refuse();
     return parsed;
 }
 
@@ -141,12 +141,19 @@ std::string name_in_file(const indexed_name& wanted) {
 
 bool trace_line(sc_core::sc_trace_file* file, const indexed_name& wanted, const std::string& text) {
     auto* const object = sc_core::sc_find_object(wanted.name.c_str());
+    const auto expect_numbers = [&](std::size_t most) {
+        if (wanted.numbers.size() > most)
+            throw std::invalid_argument(fmt::format("'{}': {} was expected", text,
+                                                    most == 0 ? "NAME" : "NAME or NAME[LINE]"));
+    };
     if (auto* const out = dynamic_cast<irq_out*>(object)) {
+        expect_numbers(0);
         sc_trace(file, *out, wanted.name);
         return true;
     }
     auto* const in = dynamic_cast<irq_in*>(object);
     if (in == nullptr) return false;
+    expect_numbers(1);
     if (wanted.numbers.empty()) {
         sc_trace(file, *in, wanted.name);
     } else {

@@ -80,6 +80,7 @@ TEST(Parameters, AreListedByModule) {
     EXPECT_TRUE(names("nothing", true).empty());
     EXPECT_FALSE(broker.get_param_handle("ram0.colour"));
     EXPECT_FALSE(broker.get_param_handle("ram9.size"));
+    EXPECT_FALSE(broker.get_param_handle(".room"));
     EXPECT_TRUE(broker.has_module("ram1"));
     EXPECT_FALSE(broker.has_module("ram1.size"));
 }
@@ -162,6 +163,11 @@ TEST(Parameters, OfABoardWhoseFileHasChangedHaveNoOrigin) {
     changed.replace(changed.find("7 ns"), 4, "8 ns");
     std::ofstream(file) << changed;
     EXPECT_THROW(broker.get_value_origins("dev"), std::runtime_error);
+    changed = test::sample_board_text;  // a value that reaches no kind
+    changed.replace(changed.find("product: small"), 14, "product: plain");
+    changed.replace(changed.find("    small:"), 10, "    plain:");
+    std::ofstream(file) << changed;
+    EXPECT_THROW(broker.get_value_origins("product"), std::runtime_error);
     std::ofstream(file) << "board: [";
     EXPECT_THROW(broker.get_value_origins("dev"), config_error);
 }

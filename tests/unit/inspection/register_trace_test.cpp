@@ -187,6 +187,9 @@ TEST_F(StandardTrace, RefusesNamesThatTheBoardDoesNotHave) {
     EXPECT_THAT(refusal("dut.PLAIN[x]"), testing::HasSubstr("NAME[INDEX]"));
     EXPECT_THAT(refusal("dut.PLAIN[1"), testing::HasSubstr("NAME[INDEX]"));
     EXPECT_THAT(refusal("dut.lines[3]"), testing::HasSubstr("3 is not below 3"));
+    EXPECT_THAT(refusal("dut.lines[1,2]"), testing::HasSubstr("NAME[LINE] was expected"));
+    EXPECT_THAT(refusal("dut.irq[0]"), testing::HasSubstr("NAME was expected"));
+    EXPECT_THAT(refusal("dut.PLA[1]IN"), testing::HasSubstr("NAME[INDEX]"));
 }
 
 TEST_F(StandardTrace, ChangesNoAccess) {

@@ -61,6 +61,18 @@ std::uint64_t digest_of(const plan& board) {
     return all.value();
 }
 
+/// Also of the values of files, which the board's digest does not contain.
+std::uint64_t digest_of_values(const plan& board) {
+    hash all;
+    all.add(board.digest);
+    const auto add = [&](const variables& values) {
+        for (const auto& [name, value] : values) all.add(name), all.add(value);
+    };
+    add(board.parameters);
+    for (const auto& m : board.modules) add(m.parameters);
+    return all.value();
+}
+
 using reading = std::function<plan(const plan_options&)>;
 
 /// The values of a board that was read again, each with its origin.
@@ -74,7 +86,7 @@ parameter_origins origins_within(std::string_view scope, std::uint64_t digest, p
         kept = std::move(origin);
     };
     const plan again = read(options);
-    if (again.digest != digest)
+    if (digest_of_values(again) != digest)
         throw std::runtime_error("the files of the board have changed since it was built");
     for (const auto& [name, value] : again.parameters)
         if (is_within(scope, name)) all[name].text = value;
@@ -97,7 +109,7 @@ plan finish(planning& all, const assembly& board, const kind_list& kinds,
     for (std::uint32_t i = 0; i < made.modules.size(); ++i)
         made.by_path.emplace(made.modules[i].path, i);
     made.digest = digest_of(made);
-    made.read_origins = [digest = made.digest,
+    made.read_origins = [digest = digest_of_values(made),
                          options = plan_options{options.boards, options.set, {}},
                          again = std::move(again)](std::string_view scope) {
         return origins_within(scope, digest, options, again);
