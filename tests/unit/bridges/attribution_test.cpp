@@ -166,6 +166,8 @@ TEST_F(Attribution, IsTheForeignModelWhenTheInitiatorHasEnded) {
 }
 
 TEST_F(Attribution, IsKeptInACallThatDoesNotWait) {
+    sc_core::sc_report_handler::set_actions("/trn/protocol/method_process", sc_core::SC_WARNING,
+                                            sc_core::SC_DO_NOTHING);
     bus.waits = false;
     bind_relay(coding_style::restricted);
     cpu.read(0x10);

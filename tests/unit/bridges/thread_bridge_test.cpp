@@ -271,6 +271,7 @@ TEST_F(ThreadBridgeTest, TheStallReportHasTheOldestAccessWithoutAnAnswer) {
     run(5);
     EXPECT_EQ(bridge().describe_wait(), std::nullopt);
     cpu.read(0x10010);
+    run(1);
     second.read(0x10020);
     run(100);
     EXPECT_EQ(
@@ -282,6 +283,8 @@ TEST_F(ThreadBridgeTest, TheStallReportHasTheOldestAccessWithoutAnAnswer) {
 
 TEST_F(ThreadBridgeTest, APointerToOtherAddressesThanAskedForIsRefused) {
     const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/dmi_range", sc_core::SC_WARNING,
+                                            sc_core::SC_DO_NOTHING);
     peripheral.grants_pointers = true;
     peripheral.granted_from = 0x100;
     run(1);

@@ -26,6 +26,9 @@ public:
     explicit gadget(sc_module_name name) : sc_module(name) {
         SC_HAS_PROCESS(gadget);
         SC_METHOD(tick);
+        dont_initialize();
+        sensitive << begin_;
+        begin_.notify(SC_ZERO_TIME);  // as harts: not while the platform is elaborated
     }
     void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
     std::vector<fault> faults() override {
@@ -46,6 +49,8 @@ public:
     sink out;
 
 private:
+    sc_event begin_;
+
     void tick() {
         if (++ticks == 50 && out) out("boot: half way\xff\n");
         if (ticks < stop_at) next_trigger(sc_time(10, SC_US));

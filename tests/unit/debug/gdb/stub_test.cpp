@@ -26,6 +26,9 @@ public:
     explicit walker(sc_module_name name) : sc_module(name) {
         SC_HAS_PROCESS(walker);
         SC_METHOD(walk);
+        dont_initialize();
+        sensitive << begin_;
+        begin_.notify(SC_ZERO_TIME);  // as harts: not while the platform is elaborated
     }
     std::string state() const override { return halted_ ? "halted" : "walking"; }
     bool sleeps() const override { return false; }
@@ -101,7 +104,7 @@ private:
     bool halted_ = false, one_ = false, skip_ = false;
     stop stop_;
     std::function<void()> stopped_ = [] {};
-    sc_event wake_;
+    sc_event begin_, wake_;
 };
 
 class chip : public sc_module {

@@ -19,7 +19,10 @@ protected:
     tlm_driver cpu{"cpu"};
     aclint dut{"dut", {.harts = 2, .tick = sc_time(100, sc_core::SC_NS)}};
 
-    AclintTest() { cpu.out.bind(dut.in); }
+    AclintTest() {
+        cpu.out.bind(dut.in);
+        sc_start(sc_core::SC_ZERO_TIME);
+    }
     void set_compare(unsigned hart, std::uint64_t value) {
         EXPECT_EQ(cpu.write(offset(reg::mtimecmp_lo, hart), value), tlm::TLM_OK_RESPONSE);
     }

@@ -17,7 +17,10 @@ protected:
     tlm_driver cpu{"cpu"};
     plic dut{"dut", {.sources = 40, .contexts = 2}};
 
-    PlicTest() { cpu.out.bind(dut.in); }
+    PlicTest() {
+        cpu.out.bind(dut.in);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
     void write(reg r, unsigned index, std::uint32_t value) {
         EXPECT_EQ(cpu.write(offset(r, index), value), tlm::TLM_OK_RESPONSE);
     }

@@ -133,6 +133,7 @@ TEST_F(FlashTest, RevokesItsDirectMemoryPointerDuringACommand) {
 TEST_F(FlashTest, IsMemoryAlsoWhileACommandRuns) {
     const auto is_memory = [this] {
         tlm::tlm_generic_payload request;
+        set_access(request, tlm::TLM_READ_COMMAND, 0, nullptr, 0);
         memory_attribute attribute;
         tlm::tlm_dmi dmi;
         request.set_extension(&attribute);
