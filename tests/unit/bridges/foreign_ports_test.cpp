@@ -254,7 +254,7 @@ TEST(ForeignPorts, ASecondInitiatorOfASingleEndIsReportedAtItsLine) {
                   board("  dev: {type: peripheral}\n  cpu: {type: driver, count: 2}\n",
                         "  - cpu0.out -> dev.in\n  - cpu1.out -> dev.in\n");
               }),
-              "E45 at board.yaml:8:5 'dev.in' is bound already");
+              "E43 at board.yaml:8:5 'dev.in' is bound already");
 }
 
 TEST(ForeignPorts, AnUnboundSocketIsReportedAtItsModule) {
