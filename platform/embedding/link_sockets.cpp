@@ -59,11 +59,7 @@ void link_sockets::end_of_elaboration() {
 }
 
 void link_sockets::received(plug&, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    const bool is_message = payload.get_data_length() == 0;
-    const auto command = payload.get_command();
-    if (is_message) payload.set_command(tlm::TLM_IGNORE_COMMAND);
     from_plug_->b_transport(payload, delay);
-    payload.set_command(command);
 }
 
 unsigned link_sockets::peeked(plug&, tlm::tlm_generic_payload& payload) {

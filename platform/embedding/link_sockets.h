@@ -21,7 +21,7 @@ namespace trn {
 /// up.
 ///
 /// Through `out`, requests other than reads are posted if their initiator cannot wait, as those of
-/// PCI Express: interrupts and messages. A message without data has TLM_IGNORE_COMMAND.
+/// PCI Express: interrupts and messages.
 class link_sockets final : public sc_core::sc_module, private plug::device {
 public:
     tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> in{

@@ -48,6 +48,7 @@
 #include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/log.h"
+#include "platform/framework/log_reports.h"
 #include "platform/framework/output.h"
 #include "platform/framework/tlm/base_protocol.h"
 
@@ -220,6 +221,7 @@ private:
     }
 
     const exec_options& chosen_;
+    const log::logged_reports reports_;
     run_loop loop_{{}};
     standard_streams streams_{loop_.io(), max_unread};
     bool interrupted_ = false;

@@ -10,9 +10,9 @@
 namespace trn {
 
 /// Base of modules between an initiator and a target: debug transport and DMI pass unchanged, and
-/// so do invalidations on the way back. A pointer to other addresses than that of the request is
-/// refused. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`: how many may bind `in`, 0 for
-/// any number; `InPolicy`, `OutPolicy`: whether a socket may be unbound.
+/// so do invalidations on the way back. A null pointer, or one to other addresses than that of the
+/// request, is refused. `InWidth`, `OutWidth`: bits of the sockets; `Initiators`: how many may bind
+/// `in`, 0 for any number; `InPolicy`, `OutPolicy`: whether a socket may be unbound.
 template <unsigned InWidth, unsigned OutWidth, int Initiators,
           sc_core::sc_port_policy InPolicy = sc_core::SC_ONE_OR_MORE_BOUND,
           sc_core::sc_port_policy OutPolicy = sc_core::SC_ONE_OR_MORE_BOUND>
@@ -40,7 +40,8 @@ protected:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
         const sc_dt::uint64 address = payload.get_address();
         const bool granted = out->get_direct_mem_ptr(payload, dmi);
-        if (!granted || (dmi.get_start_address() <= address && address <= dmi.get_end_address()))
+        if (!granted || (dmi.get_dmi_ptr() != nullptr && dmi.get_start_address() <= address &&
+                         address <= dmi.get_end_address()))
             return granted;
         bridge_report::wrong_pointer(*this, payload, dmi);
         dmi.init();

@@ -57,6 +57,10 @@ void phase_bridge::send(call& next) {
         bridge_report::target_error(bridge_report::describe(*this, error, next));
     }
     if (progress == tlm::TLM_ACCEPTED) return;  // the target calls back
+    if (next.is_done())                         // and has done so: this is a second response
+        return bridge_report::protocol(
+            fmt::format("{}: the target answers a {} by nb_transport_bw and by its return", name(),
+                        bridge_report::describe(next)));
     end_request(next, delay);
     if (progress == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
     const sc_time end = sc_core::sc_time_stamp() + delay;

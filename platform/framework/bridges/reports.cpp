@@ -15,8 +15,9 @@ void protocol(const std::string& text) {
 
 void wrong_pointer(const sc_core::sc_module& owner, const tlm::tlm_generic_payload& request,
                    const tlm::tlm_dmi& granted) {
-    protocol(fmt::format("{}: the target grants a pointer to {:#x} - {:#x}, asked for {:#x}",
-                         owner.name(), granted.get_start_address(), granted.get_end_address(),
+    protocol(fmt::format("{}: the target grants a {}pointer to {:#x} - {:#x}, asked for {:#x}",
+                         owner.name(), granted.get_dmi_ptr() == nullptr ? "null " : "",
+                         granted.get_start_address(), granted.get_end_address(),
                          request.get_address()));
 }
 

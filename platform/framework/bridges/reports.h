@@ -18,7 +18,7 @@ inline constexpr char binding_type[] = "/trn/bridges/binding";
 void initiator_cannot_wait(const std::string& text);
 /// A warning: a foreign model broke the base protocol.
 void protocol(const std::string& text);
-/// A warning: a foreign target grants a pointer that is not for the address of the request.
+/// A warning: a foreign target grants a null pointer, or one for other addresses than asked.
 void wrong_pointer(const sc_core::sc_module& owner, const tlm::tlm_generic_payload& request,
                    const tlm::tlm_dmi& granted);
 /// A warning: a foreign target reported an error during the access, which has failed.

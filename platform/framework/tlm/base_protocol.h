@@ -81,6 +81,8 @@ inline constexpr rule debug_count{"debug_count", "11.3.4 s",
 inline constexpr rule debug_response{"debug_response", "", "the response status was changed"};
 inline constexpr rule debug_time{"debug_time", "11.3.4", "simulated time has passed"};
 // Non-blocking transport.
+inline constexpr rule nonblocking_wait{"nonblocking_wait", "11.1.2.4",
+                                       "wait() was called inside a non-blocking call"};
 inline constexpr rule phase_direction{"phase_direction", "15.2.3 c",
                                       "the phase belongs to the other direction"};
 inline constexpr rule phase_order{"phase_order", "15.2.4",
@@ -127,6 +129,7 @@ inline constexpr std::array all_rules{rules::command,
                                       rules::debug_count,
                                       rules::debug_response,
                                       rules::debug_time,
+                                      rules::nonblocking_wait,
                                       rules::phase_direction,
                                       rules::phase_order,
                                       rules::request_exclusion,

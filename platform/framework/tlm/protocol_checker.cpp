@@ -41,10 +41,6 @@ bool is_deferred(const tlm_generic_payload& payload) {
     return pending != nullptr && pending->is_deferred();
 }
 
-std::size_t kept_bytes(unsigned length, std::size_t room) {
-    return std::min<std::size_t>(length, room);
-}
-
 }  // namespace
 
 /// The checked interface of a target.
@@ -156,7 +152,7 @@ void protocol_checker::report_range(std::string_view call, std::uint64_t first,
 
 // --- Attributes
 
-protocol_checker::attributes::attributes(const tlm_generic_payload& payload)
+protocol_checker::attributes::attributes(const tlm_generic_payload& payload, bool has_data)
     : command(payload.get_command()),
       address(payload.get_address()),
       data(payload.get_data_ptr()),
@@ -169,8 +165,9 @@ protocol_checker::attributes::attributes(const tlm_generic_payload& payload)
       is_managed(payload.has_mm()) {
     const std::size_t count = std::min<std::size_t>(tlm::max_num_extensions(), max_extensions);
     for (unsigned i = 0; i < count; ++i) extensions[i] = payload.get_extension(i);
-    if (!payload.is_read() && data != nullptr)
-        std::copy_n(data, kept_bytes(length, max_bytes), bytes.begin());
+    if (!has_data || payload.is_read() || data == nullptr) return;
+    kept = std::min<std::size_t>(length, max_bytes);
+    std::copy_n(data, kept, bytes.begin());
 }
 
 /// What an initiator sets before a transaction.
@@ -212,13 +209,15 @@ void protocol_checker::check_unchanged(std::string_view call, const tlm_generic_
     expect(payload.get_byte_enable_ptr() == before.enables, "byte enable pointer");
     expect(payload.get_byte_enable_length() == before.enables_length, "byte enable length");
     expect(payload.get_streaming_width() == before.streaming_width, "streaming width");
-    expect(payload.get_gp_option() == before.option, "option");
+    // A target may accept the full payload in debug transport and DMI (14.8).
+    expect(payload.get_gp_option() == before.option ||
+               (before.option == tlm::TLM_FULL_PAYLOAD &&
+                payload.get_gp_option() == tlm::TLM_FULL_PAYLOAD_ACCEPTED),
+           "option");
     if (is_address_restored && payload.get_address() != before.address)
         report(rules::address, call, &payload, fmt::format("was {:#x}", before.address));
-    if (before.command != tlm::TLM_READ_COMMAND && before.data != nullptr &&
-        payload.get_data_ptr() == before.data &&
-        !std::equal(before.data, before.data + kept_bytes(before.length, attributes::max_bytes),
-                    before.bytes.begin()))
+    if (payload.get_data_ptr() == before.data &&
+        !std::equal(before.data, before.data + before.kept, before.bytes.begin()))
         report(rules::data, call, &payload);
     if (!before.is_managed) check_extensions(call, payload, before);
 }
@@ -404,6 +403,22 @@ void protocol_checker::take_answer(std::string_view call, const tlm_generic_payl
     response_ = &payload;
 }
 
+/// Calls the target. A transaction ends if the target throws.
+tlm::tlm_sync_enum protocol_checker::call_forward(tlm::tlm_fw_transport_if<>& target,
+                                                  tlm_generic_payload& payload, tlm_phase& phase,
+                                                  sc_time& delay) {
+    const sc_dt::uint64 delta = sc_core::sc_delta_count();
+    try {
+        const tlm::tlm_sync_enum progress = target.nb_transport_fw(payload, phase, delay);
+        if (sc_core::sc_delta_count() != delta)
+            report(rules::nonblocking_wait, forward_call, nullptr);
+        return progress;
+    } catch (...) {
+        complete(payload);
+        throw;
+    }
+}
+
 tlm::tlm_sync_enum protocol_checker::forward(tlm::tlm_fw_transport_if<>& target,
                                              tlm_generic_payload& payload, tlm_phase& phase,
                                              sc_time& delay) {
@@ -418,9 +433,14 @@ tlm::tlm_sync_enum protocol_checker::forward(tlm::tlm_fw_transport_if<>& target,
                sent == tlm::UNINITIALIZED_PHASE) {
         report(rules::phase_direction, forward_call, &payload, sent.get_name());
     }
-    const tlm::tlm_sync_enum progress = target.nb_transport_fw(payload, phase, delay);
+    const tlm::tlm_sync_enum progress = call_forward(target, payload, phase, delay);
     // The payload of a transaction that has ended may be another one already.
-    if (sent == tlm::END_RESP || !exchanges_.contains(&payload)) return progress;
+    if (sent == tlm::END_RESP) return progress;
+    if (!exchanges_.contains(&payload)) {
+        if (sent == tlm::BEGIN_REQ && progress != tlm::TLM_ACCEPTED)
+            report(rules::phase_order, forward_call, nullptr, "a response has ended it already");
+        return progress;
+    }
     check_exchange(forward_call, payload);
     if (progress == tlm::TLM_UPDATED) {
         take_answer(forward_call, payload, phase, delay);
@@ -439,7 +459,9 @@ tlm::tlm_sync_enum protocol_checker::backward(tlm::tlm_bw_transport_if<>& initia
     check_managed(backward_call, payload);
     check_exchange(backward_call, payload);
     take_answer(backward_call, payload, phase, delay);
+    const sc_dt::uint64 delta = sc_core::sc_delta_count();
     const tlm::tlm_sync_enum progress = initiator.nb_transport_bw(payload, phase, delay);
+    if (sc_core::sc_delta_count() != delta) report(rules::nonblocking_wait, backward_call, nullptr);
     if (!exchanges_.contains(&payload)) return progress;
     if (progress == tlm::TLM_COMPLETED) {
         complete(payload);

@@ -51,7 +51,7 @@ public:
     template <class Forward>
     bool pointer(std::string_view call, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi,
                  Forward&& forward) {
-        const attributes before(payload);
+        const attributes before(payload, false);  // the data pointer has no meaning in the call
         begin_pointer(call, payload, dmi);
         const bool is_granted = forward();
         end_pointer(call, payload, before, dmi, is_granted);
@@ -73,7 +73,7 @@ private:
     struct attributes {
         static constexpr std::size_t max_extensions = 32, max_bytes = 64;
 
-        explicit attributes(const tlm::tlm_generic_payload& payload);
+        explicit attributes(const tlm::tlm_generic_payload& payload, bool has_data = true);
 
         tlm::tlm_command command;
         std::uint64_t address;
@@ -85,7 +85,8 @@ private:
         tlm::tlm_response_status status;
         bool is_managed;
         std::array<const tlm::tlm_extension_base*, max_extensions> extensions;
-        std::array<unsigned char, max_bytes> bytes;  // the first ones, unless they are read
+        std::size_t kept = 0;
+        std::array<unsigned char, max_bytes> bytes;  // the first `kept` ones, unless they are read
     };
     /// A call of b_transport that has not returned.
     struct active {
@@ -149,6 +150,9 @@ private:
     tlm::tlm_sync_enum backward(tlm::tlm_bw_transport_if<>& initiator,
                                 tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                 sc_core::sc_time& delay);
+    tlm::tlm_sync_enum call_forward(tlm::tlm_fw_transport_if<>& target,
+                                    tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                    sc_core::sc_time& delay);
     void check_managed(std::string_view call, const tlm::tlm_generic_payload& payload) const;
     void begin_request(std::string_view call, const tlm::tlm_generic_payload& payload,
                        const sc_core::sc_time& delay);

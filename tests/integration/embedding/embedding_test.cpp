@@ -208,14 +208,13 @@ TEST_F(LinkSocketsTest, WritesOfInitiatorsThatCannotWaitArePosted) {
     EXPECT_EQ(other.bytes[9], 0x12);
 }
 
-TEST_F(LinkSocketsTest, MessagesWithoutDataAreNoAccesses) {
+TEST_F(LinkSocketsTest, MessagesArePosted) {
     bind();
     tlm::tlm_generic_payload message;
-    message.set_write();
-    message.set_data_length(0);
+    set_message(message, 0x40);
     sc_time delay;
     device.end.send(message, delay);
-    EXPECT_TRUE(message.is_write());
+    EXPECT_EQ(message.get_response_status(), tlm::TLM_OK_RESPONSE);
     sc_core::sc_start(sc_time(60, sc_core::SC_NS));
     EXPECT_THAT(other.commands, testing::ElementsAre(tlm::TLM_IGNORE_COMMAND));
 }

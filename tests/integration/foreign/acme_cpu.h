@@ -143,8 +143,8 @@ private:
         data->b_transport(request, delay);
         keeper_.set(delay);
         if (request.is_dmi_allowed() && cfg_.uses_pointers) {
-            dmi_.init();
-            if (!data->get_direct_mem_ptr(request, dmi_)) dmi_.init();
+            tlm::tlm_dmi granted;  // a refusal of writes keeps the pointer for reads
+            if (data->get_direct_mem_ptr(request, granted)) dmi_ = granted;
         }
         return request.is_response_ok();
     }

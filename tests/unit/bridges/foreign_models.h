@@ -75,7 +75,7 @@ public:
     sc_time latency = ns(40), annotated;
     unsigned begun = 0, ended = 0, inside = 0, max_inside = 0;
     unsigned last_tag = 0;
-    bool grants_pointers = false, reports_errors = false;
+    bool grants_pointers = false, grants_null = false, reports_errors = false;
     std::uint64_t granted_from = 0;
 
 private:
@@ -99,7 +99,7 @@ private:
     bool get_direct_mem_ptr(payload&, tlm::tlm_dmi& dmi) {
         dmi.set_start_address(granted_from);
         dmi.set_end_address(size - 1);
-        dmi.set_dmi_ptr(bytes.data() + granted_from);
+        dmi.set_dmi_ptr(grants_null ? nullptr : bytes.data() + granted_from);
         dmi.allow_read_write();
         return grants_pointers;
     }
@@ -115,6 +115,7 @@ public:
         early_response,        ///< TLM_UPDATED, BEGIN_RESP
         completion,            ///< TLM_COMPLETED
         no_end_of_request,     ///< BEGIN_RESP without END_REQ
+        two_responses,         ///< against the rules: BEGIN_RESP, and then TLM_COMPLETED
     };
     tlm_utils::simple_target_socket<phased_memory, 64> in{"in"};
 
@@ -148,6 +149,11 @@ private:
         case way::completion:
             move_bytes(request, bytes);
             delay += latency;
+            response_ended(request);
+            return tlm::TLM_COMPLETED;
+        case way::two_responses:
+            move_bytes(request, bytes);
+            call_back(request, tlm::BEGIN_RESP);
             response_ended(request);
             return tlm::TLM_COMPLETED;
         case way::early_end_of_request:

@@ -105,4 +105,22 @@ TEST_F(PhaseBridgeTest, TheAnnotatedDelayOfTheInitiatorIsThatOfTheRequest) {
     EXPECT_EQ(cpu.results[0].end, ns(80));
 }
 
+TEST_F(PhaseBridgeTest, ASecondResponseIsReportedAndDropped) {
+    memory.answers = way::two_responses;
+    const report_log log(bridge_report::protocol_type);
+    // The checker finds it too.
+    sc_core::sc_report_handler::set_actions("/trn/protocol/phase_order", sc_core::SC_DO_NOTHING);
+    cpu.write(0, 5);
+    cpu.read(0);
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 2u);
+    EXPECT_EQ(cpu.results[1].word, 5u);
+    EXPECT_EQ(cpu.results[1].outcome, memory_port::outcome::done);
+    ASSERT_EQ(log.texts().size(), 2u);
+    EXPECT_EQ(log.texts()[1], std::string(bridge().name()) +
+                                  ": the target answers a read of 4 bytes at 0x0 by "
+                                  "nb_transport_bw and by its return");
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
 }  // namespace

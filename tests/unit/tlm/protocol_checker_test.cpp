@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -395,6 +396,25 @@ const std::vector<broken_rule> table{
          };
          run_in_process([&m] { m.out->transport_dbg(m.payload); });
      }},
+    {rules::nonblocking_wait, "a target that waits in nb_transport_fw",
+     [](auto& m) {
+         m.target.phases = [](auto& payload, auto&, auto&) {
+             sc_core::wait(sc_core::SC_ZERO_TIME);
+             payload.set_response_status(tlm::TLM_OK_RESPONSE);
+             return tlm::TLM_COMPLETED;
+         };
+         run_in_process([&m] { m.send(tlm::BEGIN_REQ, m.managed); });
+     }},
+    {rules::nonblocking_wait, "an initiator that waits in nb_transport_bw",
+     [](auto& m) {
+         m.accept();
+         m.answered = [](auto&, auto&, auto&) {
+             sc_core::wait(sc_core::SC_ZERO_TIME);
+             return tlm::TLM_ACCEPTED;
+         };
+         m.send(tlm::BEGIN_REQ, m.managed);
+         run_in_process([&m] { m.respond(tlm::END_REQ, m.managed); });
+     }},
     {rules::phase_direction, "END_REQ of an initiator",
      [](auto& m) { m.send(tlm::END_REQ, m.managed); }},
     {rules::phase_direction, "END_RESP of a target",
@@ -415,6 +435,15 @@ const std::vector<broken_rule> table{
          m.send(tlm::BEGIN_REQ, m.managed);
          m.respond(tlm::END_REQ, m.managed);
          m.respond(tlm::END_REQ, m.managed);
+     }},
+    {rules::phase_order, "a response by nb_transport_bw, and by the return",
+     [](auto& m) {
+         m.answered = [](auto&, auto&, auto&) { return tlm::TLM_COMPLETED; };
+         m.target.phases = [&m](auto& payload, auto&, auto&) {
+             m.respond(tlm::BEGIN_RESP, payload);
+             return tlm::TLM_COMPLETED;
+         };
+         m.send(tlm::BEGIN_REQ, m.managed);
      }},
     {rules::phase_order, "a response to no request",
      [](auto& m) { m.respond(tlm::BEGIN_RESP, m.managed); }},
@@ -489,6 +518,7 @@ TEST(ProtocolCheckerTest, NothingIsFoundInCorrectCalls) {
     const quiet_checks quiet;
     joined_models models("models", protocol::restricted);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    std::array<unsigned char, 8> released{};
     const std::vector<std::function<void()>> calls{
         [&] { models.transport(); },
         [&] {  // the restricted protocol defers
@@ -508,7 +538,30 @@ TEST(ProtocolCheckerTest, NothingIsFoundInCorrectCalls) {
             models.transport();
         },
         [&] { models.request_pointer(); },
+        [&] {  // a pointer for writes, whose request has no data
+            models.payload.set_data_ptr(released.data());
+            models.target.pointer = [&](auto&, auto&) {
+                ++released.front();  // it is something else by now
+                return true;
+            };
+            models.request_pointer();
+        },
         [&] { models.out->transport_dbg(models.payload); },
+        [&] {  // the full payload in debug transport
+            models.payload.set_gp_option(tlm::TLM_FULL_PAYLOAD);
+            models.target.debug = [](auto& payload) {
+                payload.set_gp_option(tlm::TLM_FULL_PAYLOAD_ACCEPTED);
+                payload.set_response_status(tlm::TLM_OK_RESPONSE);
+                return 8u;
+            };
+            models.out->transport_dbg(models.payload);
+        },
+        [&] {  // a target that throws, and the payload again
+            models.target.phases = [](auto&, auto&, auto&) -> tlm::tlm_sync_enum { throw 1; };
+            EXPECT_THROW(models.send(tlm::BEGIN_REQ, models.managed), int);
+            models.target.phases = {};
+            models.send(tlm::BEGIN_REQ, models.managed);
+        },
         [&] { models.in->invalidate_direct_mem_ptr(0, ~0ull); },
         [&] { models.send(tlm::BEGIN_REQ, models.managed); },
         [&] {  // four phases, and the payload again
