@@ -273,18 +273,16 @@ TEST_F(ThreadBridgeTest, TheStallReportHasTheOldestAccessWithoutAnAnswer) {
     cpu.read(0x10010);
     run(1);
     second.read(0x10020);
-    run(100);
-    EXPECT_EQ(
-        bridge().describe_wait(),
-        "the foreign target to answer a read of 4 bytes at 0x10 since 5 ns; 1 more");
+    run(99);
+    EXPECT_EQ(bridge().describe_wait(),
+              "the foreign target to answer a read of 4 bytes at 0x10 since 5 ns; 1 more");
     run(3000);
     EXPECT_EQ(bridge().describe_wait(), std::nullopt);
 }
 
 TEST_F(ThreadBridgeTest, APointerToOtherAddressesThanAskedForIsRefused) {
     const report_log log(bridge_report::protocol_type);
-    sc_core::sc_report_handler::set_actions("/trn/protocol/dmi_range", sc_core::SC_WARNING,
-                                            sc_core::SC_DO_NOTHING);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/dmi_range", sc_core::SC_DO_NOTHING);
     peripheral.grants_pointers = true;
     peripheral.granted_from = 0x100;
     run(1);
@@ -295,6 +293,16 @@ TEST_F(ThreadBridgeTest, APointerToOtherAddressesThanAskedForIsRefused) {
     tlm::tlm_dmi valid;
     EXPECT_TRUE(tool.request_dmi(0x10110, valid));
     EXPECT_EQ(valid.get_start_address(), 0x10100u);
+}
+
+TEST_F(ThreadBridgeTest, ANullPointerIsRefused) {
+    const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/dmi_pointer", sc_core::SC_DO_NOTHING);
+    peripheral.grants_pointers = peripheral.grants_null = true;
+    run(1);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(tool.request_dmi(0x10010, dmi));
+    EXPECT_THAT(log.texts(), ElementsAre(HasSubstr("grants a null pointer to 0x0 - 0x1fff")));
 }
 
 }  // namespace
