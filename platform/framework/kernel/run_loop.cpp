@@ -391,7 +391,10 @@ void run_loop::advance(const sc_time& boundary) {
     if (!time_step_ended_ || left() == SC_ZERO_TIME) return sc_core::sc_start(left());
     const bool was_paused = paused_;
     const std::size_t due = due_.size();
-    const auto stopped = [&] { return quitting_ || (paused_ && !was_paused) || due_.size() > due; };
+    const auto stopped = [&] {
+        return quitting_ || (paused_ && !was_paused) || due_.size() > due ||
+               sc_core::sc_get_status() == sc_core::SC_STOPPED;
+    };
     while (left() > SC_ZERO_TIME) {
         while (!stopped() && sc_core::sc_pending_activity_at_current_time())
             sc_core::sc_start(SC_ZERO_TIME);

@@ -54,7 +54,7 @@ private:
 
 /// A level output. May be unbound only if the netlist, which checks `bound()`, allows it.
 ///
-/// A change may have a delay: a register access changes a line at its annotated time, because its
+/// A rise may have a delay: a register access raises a line at its annotated time, because its
 /// initiator may be ahead of the kernel's time. One event serves the changes of all lines; it
 /// exists from the first change with a delay on.
 class irq_out : public sc_core::sc_object {
@@ -71,12 +71,14 @@ public:
     /// The level after the changes that are still to come.
     bool next_level() const { return next_level_; }
 
-    /// Changes the level `delay` later; immediately if that is zero. Changes take effect in the
-    /// order of the calls: none before an earlier call's.
+    /// Raises the line `delay` later; immediately if that is zero. A fall is immediate, so that the
+    /// processor whose access has caused it does not see the old level afterwards: in WFI, at the
+    /// completion of an interrupt. Changes take effect in the order of the calls: none before an
+    /// earlier call's.
     void set(bool level, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) {
         if (level == next_level_) return;
         next_level_ = level;
-        if (pending_ == 0 && delay == sc_core::SC_ZERO_TIME)
+        if (pending_ == 0 && (!level || delay == sc_core::SC_ZERO_TIME))
             drive(level);
         else
             schedule(level, delay);

@@ -93,6 +93,16 @@ TEST(Inspection, AModelThatStopsTheSimulationEndsTheRun) {
     EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(5, sc_core::SC_US));
 }
 
+TEST(Inspection, AModelThatStopsTheSimulationEndsARunThatWritesWaveforms) {
+    log::replace_sink({});
+    const test::scratch_folder folder;
+    platform board(
+        kinds(),
+        {.board = "trn3-chip", .vcd = folder / "run.vcd", .vcd_signals = {"chip0.hbm0.error"}});
+    report_later([] { sc_core::sc_stop(); });
+    EXPECT_EQ(board.loop().run(until_20_us()).cause, stop_reason::kind::quit);
+}
+
 TEST(Inspection, ParametersOfTheBoardHaveTheirOriginInTheControlMethod) {
     log::replace_sink({});
     platform board(kinds(), {.board = "trn3-chip", .set = {"devices=1"}});

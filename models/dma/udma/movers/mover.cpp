@@ -230,9 +230,11 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
     }
     t.moved += in_burst_;
     in_burst_ = 0;
-    if (timing() == timing_mode::functional || delay == sc_core::SC_ZERO_TIME)
+    // The next burst waits. The last one's delay would hold up the transfers behind this one.
+    if (t.moved == t.length || timing() == timing_mode::functional ||
+        delay == sc_core::SC_ZERO_TIME)
         return dma_progress::done;
-    t.completes_at = sc_core::sc_time_stamp() + delay;  // of the next burst, or of the transfer
+    t.completes_at = sc_core::sc_time_stamp() + delay;
     return dma_progress::blocked;
 }
 

@@ -375,23 +375,6 @@ TEST_F(DmaEngineTest, OneQueueCanRingTheDoorbellOfAnother) {
     EXPECT_TRUE(filled(dst, 512, 2));
 }
 
-TEST_F(DmaEngineTest, TransferEndsWithTheDelayOfItsLastBurst) {
-    const auto nanoseconds_of_a_copy = [this] {
-        const auto before = done(s2m);
-        put_copy(src, semaphores_at + 0x1400, 4);
-        ring_both(1);
-        double taken = 0;
-        for (; done(s2m) == before && taken < 10'000; taken += 10) run(10);
-        return taken;
-    };
-    init_queue();
-    fill(src, 4, 1);
-    const double fast = nanoseconds_of_a_copy();
-    sems.latency = sc_time(2, sc_core::SC_US);
-    EXPECT_NEAR(nanoseconds_of_a_copy(), fast + 2000, 20);
-    EXPECT_EQ(dma.count(0).bytes, 8u);
-}
-
 TEST_F(DmaEngineTest, OverlappingCopiesMoveAscendingBursts) {
     init_queue();
     fill(src, 8192, 4);
