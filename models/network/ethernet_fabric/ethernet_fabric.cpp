@@ -52,6 +52,12 @@ void ethernet_fabric::received(plug& local, tlm::tlm_generic_payload& payload, s
     if (first) in_flight_.add(*first, std::move(arriving));
 }
 
+/// Frames pass a port in the order of their calls: a frame that is ahead leaves no gap.
+static sc_time in_order(bandwidth_resource& port, std::uint64_t bytes, const sc_time& start) {
+    port.hold_until(start);
+    return port.reserve(bytes, start);
+}
+
 /// Passes one packet of a train: decides whether it is lost, or when it arrives.
 void ethernet_fabric::pass(plug& sender, frame& train, unsigned packet) {
     const std::uint64_t data = train.share(packet, train.data.size());
@@ -60,7 +66,7 @@ void ethernet_fabric::pass(plug& sender, frame& train, unsigned packet) {
     ++counters_.packets;
     counters_.bytes += data;
     auto& source = ports_[sender.index()];
-    sc_time through = source.in.reserve(bytes, sent);
+    sc_time through = in_order(source.in, bytes, sent);
     if (train.destination >= ports_.size()) {
         ++counters_.misaddressed;
         return train.lose(packet);
@@ -70,10 +76,10 @@ void ethernet_fabric::pass(plug& sender, frame& train, unsigned packet) {
         ++counters_.lost;
         return train.lose(packet);
     }
-    if (core_) through = std::max(through, core_->reserve(bytes, sent));
+    if (core_) through = std::max(through, in_order(*core_, bytes, sent));
     // The output port is reserved in the order of sending. The delay of the chosen path is added
     // afterwards, so that it does not delay packets that overtake.
-    sc_time arrival = destination.out.reserve(bytes, through);
+    sc_time arrival = in_order(destination.out, bytes, through);
     if (timing() == timing_mode::contended) {
         arrival += cfg_.latency;
         const auto path = ports_.draw() % cfg_.paths;

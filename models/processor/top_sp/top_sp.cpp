@@ -46,8 +46,8 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg, const hart_commo
     external_.bind(hart.irq, riscv_hart::machine_external);
     hart_reset_.bind(hart.reset);
     hart_reset_.set(true);
-    semaphores_.on_change([this](const sc_core::sc_time& delay) {
-        if (watched_ != 0) update_irq(delay);
+    semaphores_.on_change([this](const sc_core::sc_time&) {
+        if (watched_ != 0) update_irq();
     });
     hook_control();
     sensitive << expiry_;  // deliver()
@@ -136,27 +136,27 @@ void top_sp::hook_control() {
     control_.set(reg::number, cfg_.number);
     control_.on_write(reg::control, [this](register_access& a) { hold_hart(a.delay); });
     control_.view(reg::irq_status, [this](unsigned, unsigned) { return causes(); });
-    control_.on_write(reg::irq_enable, [this](register_access& a) { update_irq(a.delay); });
+    control_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
     control_.on_write(reg::doorbell, [this](register_access& a) {
         const trace::on_behalf_of it(trace::current_or_new_operation());
         if (trace::on()) trace::event(name(), "doorbell", {trace::hex("value", a.written)});
         count_doorbells(static_cast<std::uint32_t>(a.written));
-        update_irq(a.delay);
+        update_irq();
     });
     control_.on_read(reg::doorbell_count,
                      [this](register_access& a) { control_.set(reg::doorbell_count, 0, a.index); });
     control_.on_write(reg::doorbell_clear, [this](register_access& a) {
         control_[reg::doorbell] = control_.get(reg::doorbell) & ~a.written;
-        update_irq(a.delay);
+        update_irq();
     });
     for (const reg half : {reg::timer_lo, reg::timer_hi})
         control_.on_write(half, [this](register_access& a) { update_timer(a.delay); });
     control_.on_write(reg::match_control, [this](register_access& a) {
         const auto bit = std::uint32_t{1} << a.index;
         watched_ = regs::match_control::enable.get(a.value) != 0 ? watched_ | bit : watched_ & ~bit;
-        update_irq(a.delay);
+        update_irq();
     });
-    control_.on_write(reg::match_value, [this](register_access& a) { update_irq(a.delay); });
+    control_.on_write(reg::match_value, [this](register_access&) { update_irq(); });
 }
 
 void top_sp::count_doorbells(std::uint32_t bits) {
@@ -207,8 +207,10 @@ std::uint32_t top_sp::causes() const {
     return static_cast<std::uint32_t>(all);
 }
 
-void top_sp::update_irq(const sc_core::sc_time& delay) {
-    external_.set((causes() & control_.get(reg::irq_enable)) != 0, delay);
+/// Follows the values of semaphores and registers, which change when an access is executed: its
+/// delay would only be added to that.
+void top_sp::update_irq() {
+    external_.set((causes() & control_.get(reg::irq_enable)) != 0);
 }
 
 /// Handles the timer, and entries of the notification queues.
@@ -228,7 +230,7 @@ void top_sp::reset_changed(bool level) {
     control_.set(reg::number, cfg_.number);
     watched_ = 0;
     update_timer(sc_core::SC_ZERO_TIME);
-    update_irq(sc_core::SC_ZERO_TIME);
+    update_irq();
     hold_hart(sc_core::SC_ZERO_TIME);
 }
 

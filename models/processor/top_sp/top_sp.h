@@ -76,7 +76,7 @@ private:
     void deliver() override;
     void hold_hart(const sc_core::sc_time& delay);
     void update_timer(const sc_core::sc_time& delay);
-    void update_irq(const sc_core::sc_time& delay);
+    void update_irq();
     std::uint32_t causes() const;
 
     const config cfg_;

@@ -26,9 +26,6 @@ public:
     explicit gadget(sc_module_name name) : sc_module(name) {
         SC_HAS_PROCESS(gadget);
         SC_METHOD(tick);
-        dont_initialize();
-        sensitive << begin_;
-        begin_.notify(SC_ZERO_TIME);  // as harts: not while the platform is elaborated
     }
     void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
     std::vector<fault> faults() override {
@@ -49,9 +46,11 @@ public:
     sink out;
 
 private:
-    sc_event begin_;
+    bool begun_ = false;
 
     void tick() {
+        // As harts: not while the platform is elaborated.
+        if (!std::exchange(begun_, true)) return next_trigger(SC_ZERO_TIME);
         if (++ticks == 50 && out) out("boot: half way\xff\n");
         if (ticks < stop_at) next_trigger(sc_time(10, SC_US));
     }

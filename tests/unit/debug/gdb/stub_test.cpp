@@ -26,9 +26,6 @@ public:
     explicit walker(sc_module_name name) : sc_module(name) {
         SC_HAS_PROCESS(walker);
         SC_METHOD(walk);
-        dont_initialize();
-        sensitive << begin_;
-        begin_.notify(SC_ZERO_TIME);  // as harts: not while the platform is elaborated
     }
     std::string state() const override { return halted_ ? "halted" : "walking"; }
     bool sleeps() const override { return false; }
@@ -84,6 +81,8 @@ public:
 
 private:
     void walk() {
+        // As harts: not while the platform is elaborated.
+        if (!std::exchange(begun_, true)) return next_trigger(SC_ZERO_TIME);
         if (halted_) return next_trigger(wake_);
         if (!std::exchange(skip_, false) && std::ranges::count(breakpoints, x[pc]) > 0)
             return stop_at({stop_kind::breakpoint, 0});
@@ -101,10 +100,10 @@ private:
         stopped_();
         next_trigger(wake_);
     }
-    bool halted_ = false, one_ = false, skip_ = false;
+    bool begun_ = false, halted_ = false, one_ = false, skip_ = false;
     stop stop_;
     std::function<void()> stopped_ = [] {};
-    sc_event begin_, wake_;
+    sc_event wake_;
 };
 
 class chip : public sc_module {
