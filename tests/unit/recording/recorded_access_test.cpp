@@ -16,6 +16,7 @@
 #include "platform/app/recording/replayed_function.h"
 #include "tests/support/deferring_memory.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/tlm_driver.h"
 
 namespace trn::recording {
 namespace {
@@ -28,6 +29,7 @@ struct slow_system {
         host.port[0].join(card.link);
         card.bar0.bind(registers.in);
         card.bar4.bind(stack.in);
+        engine.out.bind(card.dma);
         registers.latency = sc_time(400, SC_NS);
         stack.latency = sc_time(20, SC_MS);  // more than the completion timeout
         loop.elaborate();
@@ -38,6 +40,7 @@ struct slow_system {
     root_complex host{"host", {}};
     pcie_endpoint card{"card", {.bar0_size = 1 << 20, .bar4_size = 1 << 20}};
     test::deferring_memory registers{"registers"}, stack{"stack"};
+    test::tlm_driver engine{"engine"};  // unused
 };
 
 struct waiter final : access_waiter {
