@@ -229,6 +229,10 @@ private:
     const std::uint64_t config_;  // address of its configuration space
 };
 
+std::string now() {
+    return std::to_string(sc_core::sc_time_stamp().to_seconds() * 1e3) + " ms";
+}
+
 void require(bool condition, const std::string& text) {
     if (!condition) throw std::runtime_error(text);
 }
@@ -302,7 +306,7 @@ private:
         require(trn_reset_device(chip), chip);
         std::uint32_t id = 0;  // contract 4: misc RAM in BAR0
         require(trn_bar_read(chip, 0x06c8'4024, &id), chip);
-        std::cout << sc_core::sc_time_stamp() << ": chip " << id << " is ready\n";
+        std::cout << now() << ": chip " << id << " is ready\n";
         return chip;
     }
 
@@ -323,7 +327,7 @@ private:
         require(cpu.peek(f.bar(4) + offset, seen.data(), 4096) &&
                     std::memcmp(seen.data(), pattern.data(), 4096) == 0,
                 "debug transport reads other bytes");
-        std::cout << sc_core::sc_time_stamp() << ": 64 KiB from HBM to host memory\n";
+        std::cout << now() << ": 64 KiB from HBM to host memory\n";
     }
 
     /// The cable trains: a copy between the chips needs the link up.
@@ -341,7 +345,7 @@ private:
         require(trn_window_read(b, 0, offset, bytes.data(), bytes.size()), b);
         require(bytes[300] == static_cast<std::uint8_t>(300 * 7 + 1),
                 "the neighbour has other bytes");
-        std::cout << sc_core::sc_time_stamp() << ": 4 KiB from chip 0 to chip 1 at generation "
+        std::cout << now() << ": 4 KiB from chip 0 to chip 1 at generation "
                   << seen.ports[0].generation << "\n";
     }
 
@@ -357,8 +361,8 @@ private:
         interrupt.write(true);
         wait(sc_time(10, sc_core::SC_US), memory.rung);
         require(memory.message == 0x41, "no interrupt has arrived");
-        std::cout << sc_core::sc_time_stamp() << ": interrupt, message 0x" << std::hex
-                  << memory.message << std::dec << "\n";
+        std::cout << now() << ": interrupt, message 0x" << std::hex << memory.message << std::dec
+                  << "\n";
     }
 
     static constexpr std::uint64_t offset = TRN_HBM_RESERVED_BYTES;  // in HBM stack 0

@@ -40,7 +40,7 @@ struct slow_system {
     root_complex host{"host", {}};
     pcie_endpoint card{"card", {.bar0_size = 1 << 20, .bar4_size = 1 << 20}};
     test::deferring_memory registers{"registers"}, stack{"stack"};
-    test::tlm_driver engine{"engine"};
+    test::tlm_driver engine{"engine"};  // unused
 };
 
 struct waiter final : access_waiter {
