@@ -81,8 +81,11 @@ public:
 
 private:
     void walk() {
-        // As harts: not while the platform is elaborated.
-        if (!std::exchange(begun_, true)) return next_trigger(SC_ZERO_TIME);
+        // As harts: not while the platform is elaborated. Two cycles keep the order of two walkers.
+        if (deltas_ < 2) {
+            ++deltas_;
+            return next_trigger(SC_ZERO_TIME);
+        }
         if (halted_) return next_trigger(wake_);
         if (!std::exchange(skip_, false) && std::ranges::count(breakpoints, x[pc]) > 0)
             return stop_at({stop_kind::breakpoint, 0});
@@ -100,7 +103,8 @@ private:
         stopped_();
         next_trigger(wake_);
     }
-    bool begun_ = false, halted_ = false, one_ = false, skip_ = false;
+    unsigned deltas_ = 0;
+    bool halted_ = false, one_ = false, skip_ = false;
     stop stop_;
     std::function<void()> stopped_ = [] {};
     sc_event wake_;
