@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -241,6 +242,10 @@ std::vector<std::string> command::words(const std::set<std::string>& without) co
     std::vector<std::string> words, options;
     for (const auto* option : wrapped_.get_options()) {
         if (option->count() == 0 || without.contains(option->get_name())) continue;
+        // What a variable of the environment says needs no repetition.
+        const std::string& variable = option->get_envname();
+        const char* const set = variable.empty() ? nullptr : std::getenv(variable.c_str());
+        if (set != nullptr && option->results() == std::vector<std::string>{set}) continue;
         const bool positional = !option->nonpositional();
         for (const auto& value : option->results())
             if (positional)

@@ -371,7 +371,7 @@ class Reports(trnvp_case):
     def test_printed_command_repeats_the_options(self):
         file = self.matrix(2, failing=[1])
         said = self.run_trnvp("test", file, "--misuse", "fail:TRN-DMA-003", "--timing", "functional", status=1)
-        self.assertIn("--name 'm [limit=10 us]' --misuse fail:TRN-DMA-003 --timing functional", said)
+        self.assertIn("--name 'm [limit=10 us]' --misuse fail:TRN-DMA-003 --timing functional\n", said)
 
     def test_runs_with_other_options_are_not_flaky(self):
         file, past = self.matrix(1), self.folder / "past"
