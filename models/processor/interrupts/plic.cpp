@@ -26,7 +26,7 @@ void put(std::vector<std::uint32_t>& bits, std::uint32_t id, bool value) {
 plic::plic(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       source("source", cfg.sources + 1,
-             [this](unsigned id, bool level) { on_source(id, level, sc_core::SC_ZERO_TIME); }),
+             [this](unsigned id, bool level) { on_source(id, level); }),
       out("out", cfg.contexts),
       cfg_(cfg),
       regs_(plic_regs::table, {.latency = cfg.access_latency}),
@@ -34,21 +34,21 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
       in_service_(words_per_context) {
     regs_.on_write(reg::priority, [this](register_access& a) {
         if (!exists(a.index)) regs_.set(reg::priority, 0, a.index);
-        update(a.delay);
+        update();
     });
     regs_.view(reg::pending, [this](auto, unsigned word) { return pending_[word]; });
     regs_.on_write(reg::enable, [this](register_access& a) {
         const unsigned context = a.index / words_per_context, word = a.index % words_per_context;
         const std::uint32_t kept = context < cfg_.contexts ? existing(word) : 0;
         regs_.set(reg::enable, a.value & kept, a.index);
-        update(a.delay);
+        update();
     });
-    regs_.on_write(reg::context_threshold, [this](register_access& a) { update(a.delay); });
+    regs_.on_write(reg::context_threshold, [this](register_access&) { update(); });
     regs_.on_read(reg::context_claim,
-                  [this](register_access& a) { a.value = claim(a.index, a.delay); });
+                  [this](register_access& a) { a.value = claim(a.index); });
     regs_.on_write(reg::context_claim, [this](register_access& a) {
         regs_.set(reg::context_claim, 0, a.index);
-        complete(a.index, static_cast<std::uint32_t>(a.written), a.delay);
+        complete(a.index, static_cast<std::uint32_t>(a.written));
     });
 }
 
@@ -60,38 +60,38 @@ void plic::clear() {
         put(pending_, id, exists(id) && source.level(id) && !reset.level());
     }
     for (irq_out& each : out) each.cancel();
-    update(sc_core::SC_ZERO_TIME);
+    update();
 }
 
 /// The gateway of a level-sensitive source: one request, then none until its completion.
-void plic::on_source(unsigned id, bool level, const sc_core::sc_time& delay) {
+void plic::on_source(unsigned id, bool level) {
     if (!exists(id) || !level || has(in_service_, id) || reset.level()) return;
     put(pending_, id, true);
-    update(delay);
+    update();
 }
 
-std::uint32_t plic::claim(unsigned context, const sc_core::sc_time& delay) {
+std::uint32_t plic::claim(unsigned context) {
     const std::uint32_t id = context < cfg_.contexts ? best(context) : 0;
     if (id == 0) return 0;
     put(pending_, id, false);
     put(in_service_, id, true);
-    update(delay);
+    update();
     return id;
 }
 
-void plic::complete(unsigned context, std::uint32_t id, const sc_core::sc_time& delay) {
+void plic::complete(unsigned context, std::uint32_t id) {
     // PLIC 1.0.0 chapter 9: a completion for a source that the context has not enabled is ignored.
     if (context >= cfg_.contexts || !exists(id) || !enabled(context, id)) return;
     put(in_service_, id, false);
-    on_source(id, source.level(id), delay);
+    on_source(id, source.level(id));
 }
 
-void plic::update(const sc_core::sc_time& delay) {
+void plic::update() {
     for (unsigned context = 0; context < cfg_.contexts; ++context) {
         const std::uint32_t id = best(context);
         const bool above =
             id != 0 && regs_.get(reg::priority, id) > regs_.get(reg::context_threshold, context);
-        out[context].set(above, delay);
+        out[context].set(above);
     }
 }
 

@@ -34,10 +34,10 @@ private:
     using words = std::vector<std::uint32_t>;  // one bit per source
 
     void clear();
-    void on_source(unsigned id, bool level, const sc_core::sc_time& delay);
-    std::uint32_t claim(unsigned context, const sc_core::sc_time& delay);
-    void complete(unsigned context, std::uint32_t id, const sc_core::sc_time& delay);
-    void update(const sc_core::sc_time& delay);
+    void on_source(unsigned id, bool level);
+    std::uint32_t claim(unsigned context);
+    void complete(unsigned context, std::uint32_t id);
+    void update();
     std::uint32_t best(unsigned context) const;
     bool enabled(unsigned context, std::uint32_t id) const;
     bool exists(std::uint32_t id) const { return id >= 1 && id <= cfg_.sources; }

@@ -151,13 +151,13 @@ class SnapshotsTest(unittest.TestCase):
             p.run(until="100 us")
             p.snapshot(name="before")  # no recording yet
             p.trace(command="start")
-            p.run(**{"for": "1 ms"})
+            p.run(**{"for": "3 ms"})
             p.snapshot(name="during")
             first = p.trace(command="read", offset=0)["text"]
             self.assertGreater(first.count("\n"), 1)
             p.restore(name="before")
             self.assertTrue(p.trace(command="status")["recording"])
-            p.run(**{"for": "1 ms"})
+            p.run(**{"for": "3 ms"})
             text = p.trace(command="read", offset=0)["text"]
             self.assertEqual(text[: len(first)], first)
             again = text[len(first) :].splitlines()
@@ -166,7 +166,7 @@ class SnapshotsTest(unittest.TestCase):
             p.trace(command="stop")
             p.restore(name="during")  # it recorded
             self.assertFalse(p.trace(command="status")["recording"])
-            p.run(**{"for": "1 ms"})
+            p.run(**{"for": "3 ms"})
             self.assertEqual(p.trace(command="read", offset=0)["text"], text)
             p.trace(command="start")  # another file
             p.restore(name="during")
