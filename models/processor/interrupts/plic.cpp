@@ -25,8 +25,7 @@ void put(std::vector<std::uint32_t>& bits, std::uint32_t id, bool value) {
 
 plic::plic(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
-      source("source", cfg.sources + 1,
-             [this](unsigned id, bool level) { on_source(id, level); }),
+      source("source", cfg.sources + 1, [this](unsigned id, bool level) { on_source(id, level); }),
       out("out", cfg.contexts),
       cfg_(cfg),
       regs_(plic_regs::table, {.latency = cfg.access_latency}),
@@ -44,8 +43,7 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
         update();
     });
     regs_.on_write(reg::context_threshold, [this](register_access&) { update(); });
-    regs_.on_read(reg::context_claim,
-                  [this](register_access& a) { a.value = claim(a.index); });
+    regs_.on_read(reg::context_claim, [this](register_access& a) { a.value = claim(a.index); });
     regs_.on_write(reg::context_claim, [this](register_access& a) {
         regs_.set(reg::context_claim, 0, a.index);
         complete(a.index, static_cast<std::uint32_t>(a.written));
@@ -59,7 +57,6 @@ void plic::clear() {
         put(in_service_, id, false);
         put(pending_, id, exists(id) && source.level(id) && !reset.level());
     }
-    for (irq_out& each : out) each.cancel();
     update();
 }
 

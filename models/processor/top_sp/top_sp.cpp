@@ -46,7 +46,7 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg, const hart_commo
     external_.bind(hart.irq, riscv_hart::machine_external);
     hart_reset_.bind(hart.reset);
     hart_reset_.set(true);
-    semaphores_.on_change([this](const sc_core::sc_time&) {
+    semaphores_.on_change([this] {
         if (watched_ != 0) update_irq();
     });
     hook_control();
@@ -222,7 +222,7 @@ void top_sp::deliver() {
 /// Contract 5.3: clears semaphores and events, disables notification queues. Memory keeps its
 /// content; the hart stays in reset until software starts it again.
 void top_sp::reset_changed(bool level) {
-    for (irq_out* line : {&external_, &timer_, &hart_reset_}) line->cancel();
+    for (irq_out* line : {&timer_, &hart_reset_}) line->cancel();
     if (!level) return hold_hart(sc_core::SC_ZERO_TIME);
     semaphores_.reset();
     notifications_.reset();

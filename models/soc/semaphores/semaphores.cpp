@@ -44,13 +44,13 @@ semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& 
     : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
     static_assert(size == regs::size);
     // SEMAPHORE_READ holds the value; the three write windows only modify it.
-    regs_.on_write(reg::event, [this](register_access& a) { event_changed(a.index, a.delay); });
+    regs_.on_write(reg::event, [this](register_access& a) { event_changed(a.index); });
     regs_.on_write(reg::semaphore_set,
-                   [this](register_access& a) { set(a.index, as_signed(a.written), a.delay); });
+                   [this](register_access& a) { set(a.index, as_signed(a.written)); });
     regs_.on_write(reg::semaphore_increment,
-                   [this](register_access& a) { add(a.index, as_signed(a.written), a.delay); });
+                   [this](register_access& a) { add(a.index, as_signed(a.written)); });
     regs_.on_write(reg::semaphore_decrement, [this](register_access& a) {
-        add(a.index, -std::int64_t{as_signed(a.written)}, a.delay);
+        add(a.index, -std::int64_t{as_signed(a.written)});
     });
 }
 
@@ -77,37 +77,37 @@ void semaphores::set_event(unsigned index, std::uint32_t value) {
     event_changed(index);
 }
 
-void semaphores::event_changed(unsigned index, const sc_core::sc_time& delay) {
+void semaphores::event_changed(unsigned index) {
     note_poster(index);
     changed_.notify(sc_core::SC_ZERO_TIME);
     if (trace::on())
         trace::event(owner_.name(), "event",
                      {{"index", index}, {"value", event(index)}, {"by", current_poster().name()}});
-    if (on_change_) on_change_(delay);
+    if (on_change_) on_change_();
 }
 
-void semaphores::set(unsigned index, std::int32_t value, const sc_core::sc_time& delay) {
+void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     note_poster(index);
     changed_.notify(sc_core::SC_ZERO_TIME);
     if (trace::on())
         trace::event(owner_.name(), "semaphore",
                      {{"index", index}, {"value", value}, {"by", current_poster().name()}});
-    if (on_change_) on_change_(delay);
+    if (on_change_) on_change_();
 }
 
 void semaphores::note_poster(unsigned index) {
     if (!posters_.empty()) posters_[index] = current_poster();
 }
 
-void semaphores::add(unsigned index, std::int64_t amount, const sc_core::sc_time& delay) {
+void semaphores::add(unsigned index, std::int64_t amount) {
     const std::int64_t sum = value(index) + amount;
     if (sum > std::numeric_limits<std::int32_t>::max() ||
         sum < std::numeric_limits<std::int32_t>::min())
         misuse::report(misuse::semaphore_wrap, owner_,
                        "semaphore " + std::to_string(index) + ": " + std::to_string(value(index)) +
                            (amount < 0 ? " - " : " + ") + std::to_string(std::abs(amount)));
-    set(index, as_signed(static_cast<std::uint64_t>(sum)), delay);
+    set(index, as_signed(static_cast<std::uint64_t>(sum)));
 }
 
 }  // namespace trn

@@ -30,11 +30,8 @@ public:
     unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
 
     std::int32_t value(unsigned index) const;
-    /// `delay`: annotated delay of the access that sets the value.
-    void set(unsigned index, std::int32_t value,
-             const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
-    void add(unsigned index, std::int64_t amount,
-             const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
+    void set(unsigned index, std::int32_t value);
+    void add(unsigned index, std::int64_t amount);
     std::uint32_t event(unsigned index) const;
     void set_event(unsigned index, std::uint32_t value);
     void reset() { regs_.reset(); }
@@ -53,20 +50,17 @@ public:
     /// Starts recording for poster_of().
     void note_posters() { posters_.resize(count); }
     poster poster_of(unsigned index) const { return posters_.empty() ? poster{} : posters_[index]; }
-    /// Sets a function that is called immediately at each change, with the annotated delay of the
-    /// access.
-    void on_change(std::function<void(const sc_core::sc_time& delay)> callback) {
-        on_change_ = std::move(callback);
-    }
+    /// Sets a function that is called immediately at each change.
+    void on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
 
 private:
-    void event_changed(unsigned index, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
+    void event_changed(unsigned index);
     void note_poster(unsigned index);
 
     const sc_core::sc_object& owner_;
     register_bank regs_;
     sc_core::sc_event changed_{"changed"};
-    std::function<void(const sc_core::sc_time& delay)> on_change_;
+    std::function<void()> on_change_;
     std::vector<poster> posters_;  // empty: not recorded
 };
 

@@ -113,7 +113,7 @@ TEST_F(SemaphoresTest, WriteWindowsAreWriteOnlyAndTheReadWindowIsReadOnly) {
 
 TEST_F(SemaphoresTest, EventsHoldTheWrittenValue) {
     unsigned changes = 0;
-    sems.block.on_change([&](const sc_core::sc_time&) { ++changes; });
+    sems.block.on_change([&] { ++changes; });
     write(reg::event, 3, 1);
     EXPECT_EQ(changes, 1u);
     sems.block.on_change({});
