@@ -233,13 +233,12 @@ int run(const test_options& chosen) {
 std::string options_of(const test_options& chosen) {
     std::string text;
     for (const std::string_view word : chosen.forwarded)
-        for (const std::string_view option : {"--misuse=", "--misuse-allow="})
+        for (const std::string_view option : {"--misuse=", "--misuse-allow=", "--check-protocol="})
             if (word.starts_with(option))
                 text += fmt::format(" {} {}", option.substr(0, option.size() - 1),
                                     scenario::shell_word(word.substr(option.size())));
     if (chosen.timing != "contended") text += " --timing " + chosen.timing;
     if (chosen.hart.mode != hart_choice().mode) text += " --hart " + chosen.hart.mode;
-    if (!chosen.protocol.policy.empty()) text += " --check-protocol " + chosen.protocol.policy;
     return text;
 }
 
