@@ -12,6 +12,7 @@
 
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -77,8 +78,9 @@ void finish_standard_output() {
     const bool lost_before = std::ferror(stdout) != 0;
     errno = 0;
     if (std::fflush(stdout) == 0 && !lost_before) return;
-    throw output_error(fmt::format("cannot write to standard output{}{}", errno != 0 ? ": " : "",
-                                   errno != 0 ? std::strerror(errno) : ""));
+    const int why = lost_output != 0 ? lost_output : errno;
+    throw output_error(fmt::format("cannot write to standard output{}{}", why != 0 ? ": " : "",
+                                   why != 0 ? std::strerror(why) : ""));
 }
 
 }  // namespace trn

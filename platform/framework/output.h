@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -15,11 +16,15 @@ namespace trn {
 inline constexpr auto out_of_memory =
     "the operating system gives no more memory (ulimit -v shows a limit)";
 
+/// errno of the first write to stdout that failed, or 0.
+inline int lost_output = 0;
+
 /// Prints bytes to stdout or stderr as they are, such as the output of a console. Unlike
 /// fmt::print(), it does not throw on a write error (a full disk): finish_standard_output() checks
 /// the stream's error flag.
 inline void print_raw(std::FILE* out, std::string_view bytes) {
-    std::fwrite(bytes.data(), 1, bytes.size(), out);
+    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
+    if (!written && out == stdout && lost_output == 0) lost_output = errno;
 }
 
 /// As print_raw(), with terminal_text().

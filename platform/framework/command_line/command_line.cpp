@@ -161,8 +161,8 @@ int parse_command_line(cli::command& command, int argc, char** argv) {
     } catch (const CLI::Success& asked) {  // --help, --version
         const auto unknown = unknown_subcommand(app);
         if (!unknown.empty()) return refuse(app, unknown);
-        if (asked.get_name() != "CallForHelp") return app.exit(asked);
-        print_raw(stdout, one_blank_line(app.help()));
+        const bool helps = asked.get_name() == "CallForHelp";
+        print_raw(stdout, helps ? one_blank_line(app.help()) : asked.what() + std::string("\n"));
         return 0;
     } catch (const CLI::ParseError& wrong) {
         const auto unknown = unknown_word(app);

@@ -250,7 +250,8 @@ TEST_F(CommandLine, ProcessLimitsAreReportedInOneSentence) {
     expect("ulimit -f 0; " + trnvp + " exec " GUEST " --commit-log " + log + " | cat", 0,
            "File too large");
     expect("ulimit -f 1; " + trnvp + " inspect trn3-chip > " + log, 1, "standard output");
-    expect("ulimit -f 0; " + trnctl + " --version > " + log, 1, "File too large");
+    for (const std::string text : {"--help", "--version"})
+        expect("ulimit -f 0; " + trnctl + " " + text + " > " + log, 1, "File too large");
     expect("ulimit -s 32; " + chip, 1, "trnvp: a stack of 32 KiB is too small: ulimit -s 512");
     expect("ulimit -s 32; " + own_chip + "info", 1, "trnctl: a stack of 32 KiB");
     if (sanitized) GTEST_SKIP() << "the other limits are too low for sanitizers";
