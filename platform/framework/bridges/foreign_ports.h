@@ -73,8 +73,7 @@ protected:
     /// Creates a part in the scope of the constructor that is running.
     template <class Part, class... Arguments>
     static Part& add(stand_in& made, const std::string& name, Arguments&&... arguments) {
-        auto part = std::make_shared<Part>(name.c_str(),
-                                           std::forward<Arguments>(arguments)...);
+        auto part = std::make_shared<Part>(name.c_str(), std::forward<Arguments>(arguments)...);
         Part& added = *part;
         made.parts.push_back(std::move(part));
         return added;

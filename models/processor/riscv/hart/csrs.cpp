@@ -341,8 +341,7 @@ fault hart::csr_read(unsigned number, u64& value) {
     const csr_row* row = find(*this, number);
     if (row == nullptr || !accessible(*this, number)) return illegal();
     // An access of this run has changed a line: the next run sees it.
-    if ((number == mip || number == sip) && ending_ == ending::requested)
-        return {cause::alone, 0};
+    if ((number == mip || number == sip) && ending_ == ending::requested) return {cause::alone, 0};
     value = row->read(*this, number);
     return {};
 }
