@@ -38,14 +38,17 @@ void sensors::clear() {
     update_lines(sc_core::SC_ZERO_TIME);
 }
 
-/// Updates the registers to the last conversion before an access at the present plus `delay`.
+/// Updates the registers to the last conversion before an access at the present plus `delay`. An
+/// access that is earlier than the last conversion shows that one.
 void sensors::sample(const sc_time& delay) {
     const sc_time now = sc_core::sc_time_stamp() + delay;
-    const auto number = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period));
-    if (number == sampled_ && is_shown_) return;
-    const double periods = static_cast<double>(number - sampled_);  // 0: shows it again
+    const auto due = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period)) + 1;
+    const std::uint64_t count = std::max(due, conversions_);
+    if (count == conversions_ && is_shown_) return;
+    const double periods = static_cast<double>(count - conversions_);  // 0: shows it again
     const double seconds = periods * cfg_.sample_period.to_seconds();
-    sampled_ = number;
+    const std::uint64_t number = count - 1;
+    conversions_ = count;
     is_shown_ = true;
     regs_[reg::sample] = number & 0xffff'ffff;
     for (unsigned die = 0; die < cfg_.dies; ++die)

@@ -100,9 +100,9 @@ private:
     const config cfg_;
     const std::uint64_t seed_;
     register_bank regs_;
-    std::uint64_t sampled_ = ~0ull;      // number of the last conversion; the first is one more
-    bool is_shown_ = false;              // the registers contain that conversion
-    std::array<work, max_dies> done_{};  // at the last conversion
+    std::uint64_t conversions_ = 0;                 // number of conversions since the start
+    bool is_shown_ = false;                         // the registers contain the last one
+    std::array<work, max_dies> done_{};             // at the last conversion
     std::array<double, max_dies> dynamic_power_{};  // mW, of the last conversion
     double dynamic_microjoules_ = 0;                // energy of all work since power-on
     std::array<double, diodes> kelvin_over_ambient_{};

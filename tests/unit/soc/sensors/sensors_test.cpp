@@ -173,6 +173,20 @@ TEST_F(SensorsTest, AccessThatIsAheadShowsItsConversionAndInterruptsAtItsTime) {
     EXPECT_TRUE(irq.level());
 }
 
+TEST_F(SensorsTest, AccessThatIsEarlierThanTheLastConversionShowsIt) {
+    cpu.annotated = sc_time(25, SC_MS);
+    const auto power = read(reg::power);
+    EXPECT_EQ(read(reg::sample), 2u);
+    cpu.annotated = SC_ZERO_TIME;  // another initiator
+    EXPECT_EQ(read(reg::sample), 2u);
+    EXPECT_EQ(read(reg::power), power);
+    sc_start(sc_time(10, SC_MS));
+    EXPECT_EQ(read(reg::sample), 2u);
+    EXPECT_EQ(energy(dut).microjoules, 0u);
+    cpu.annotated = sc_time(25, SC_MS);
+    EXPECT_EQ(read(reg::sample), 3u);
+}
+
 TEST_F(SensorsTest, SledThrottleReachesTheEnginesAndTheInterrupt) {
     write(reg::irq_enable, irq_enable::throttled.mask());
     throttle.set(true);
