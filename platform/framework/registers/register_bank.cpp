@@ -315,14 +315,20 @@ tlm::tlm_response_status register_bank::read(unsigned instance, const register_i
     const std::uint64_t old = own != nullptr && own->view ? own->view(instance, index, delay)
                                                           : load(instance, entry.slot, row);
     std::uint64_t value = old & row.bits.readable;
+    // The effect of the read comes before the hook's own changes.
+    const std::uint64_t left = row.bits.after_read(old);
+    const std::uint64_t before = left == old ? 0 : load(instance, entry.slot, row);
+    if (left != old) store(instance, entry.slot, left);
     if (own != nullptr && own->on_read) {
         register_access a{instance, index, old, 0, value, delay};
         own->on_read(a);
-        if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
+        if (a.response != tlm::TLM_OK_RESPONSE) {  // a refused read has no effect
+            if (left != old && load(instance, entry.slot, row) == left)
+                store(instance, entry.slot, before);
+            return a.response;
+        }
         value = a.value;
     }
-    const std::uint64_t left = row.bits.after_read(old);
-    if (left != old) store(instance, entry.slot, left);
     put(data, value);
     return tlm::TLM_OK_RESPONSE;
 }

@@ -58,6 +58,27 @@ TEST_F(RegisterEffects, ReadsClearAndSet) {
     EXPECT_EQ(read(reg::read_set), 0xffff'ffffu);
     EXPECT_EQ(write(reg::read_clear, 5), 5u);
 }
+TEST_F(RegisterEffects, AHookOfAReadOverwritesItsEffect) {
+    bank.on_read(reg::read_clear, [&](register_access&) { bank[reg::read_clear] = 0x5; });
+    bank.on_read(reg::read_set, [&](register_access&) { bank[reg::read_set] = 0x3; });
+    EXPECT_EQ(read(reg::read_clear), 0xffu);
+    EXPECT_EQ(bank[reg::read_clear], 0x5u);
+    EXPECT_EQ(read(reg::read_clear), 0x5u);
+    EXPECT_EQ(bank[reg::read_clear], 0x5u);
+    EXPECT_EQ(read(reg::read_set), 0xf0u);
+    EXPECT_EQ(bank[reg::read_set], 0x3u);
+}
+TEST_F(RegisterEffects, AReadThatAHookRefusesHasNoEffect) {
+    bank.on_read(reg::read_clear,
+                 [&](register_access& a) { a.response = tlm::TLM_GENERIC_ERROR_RESPONSE; });
+    tlm::tlm_generic_payload payload;
+    sc_core::sc_time delay;
+    std::uint32_t value = 0;
+    set_access(payload, tlm::TLM_READ_COMMAND, effects_regs::offset(reg::read_clear), &value, 4);
+    bank.access(payload, delay);
+    EXPECT_EQ(payload.get_response_status(), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(bank[reg::read_clear], 0xffu);
+}
 TEST_F(RegisterEffects, OnlyTheFirstWriteHasAnEffectUntilAReset) {
     EXPECT_EQ(write(reg::once, 7), 7u);
     EXPECT_EQ(write(reg::once, 8), 7u);
