@@ -66,25 +66,38 @@ void bandwidth_resource::add_gap(const sc_core::sc_time& end) {
     if (end <= now) return;
     if (!gaps_.empty() && gaps_.front().end <= now)
         std::erase_if(gaps_, [&](const gap& each) { return each.end <= now; });
-    if (gaps_.size() < max_gaps) {
-        gaps_.push_back({std::max(free_at_, now), end});
-    } else {
-        // One gap for the last two: the reservations between them count as its begin. No capacity
-        // is lost, and few bytes are early.
-        gaps_.back().begin += free_at_ - gaps_.back().end;
-        gaps_.back().end = end;
-    }
+    gaps_.push_back({std::max(free_at_, now), end});
     gaps_end_ = end;
+    if (gaps_.size() > max_gaps) join_gaps();
 }
 
-/// Reserves free time between earlier calls' reservations, and the rest after the last of them.
+/// Makes one gap of two neighbours, with the reservations within it as `taken`: of the two with the
+/// shortest ones between.
+void bandwidth_resource::join_gaps() {
+    const auto taken = [](const gap& first, const gap& second) {
+        return first.taken + (second.begin - first.end) + second.taken;
+    };
+    auto joined = gaps_.begin();
+    for (auto each = std::next(joined); std::next(each) != gaps_.end(); ++each)
+        if (taken(*each, *std::next(each)) < taken(*joined, *std::next(joined))) joined = each;
+    const auto next = std::next(joined);
+    *joined = {joined->begin, next->end, taken(*joined, *next)};
+    gaps_.erase(next);
+}
+
+/// Reserves free time between earlier calls' reservations, and the rest after the last of them. In
+/// a joined gap, the reservations that it contains are taken to be the first after any `start`:
+/// bytes may be late, never early.
 sc_core::sc_time bandwidth_resource::reserve_gaps(const sc_core::sc_time& start,
                                                   sc_core::sc_time occupied) {
     std::size_t n = 0;
     while (gaps_[n].end <= start) ++n;
     if (gaps_[n].begin < start) {  // the part before `start` stays free
-        gaps_.insert(gaps_.begin() + static_cast<std::ptrdiff_t>(n), {gaps_[n].begin, start});
-        gaps_[++n].begin = start;
+        const gap before{gaps_[n].begin, start, gaps_[n].taken};
+        gaps_[n].begin = start;
+        if (before.has_room())
+            gaps_.insert(gaps_.begin() + static_cast<std::ptrdiff_t>(n++), before);
+        if (!gaps_[n].has_room()) gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(n));
     }
     const auto first = gaps_.begin() + static_cast<std::ptrdiff_t>(n);
     auto used = first;
@@ -94,10 +107,10 @@ sc_core::sc_time bandwidth_resource::reserve_gaps(const sc_core::sc_time& start,
     }
     const sc_core::sc_time end = occupied == sc_core::SC_ZERO_TIME && used != first
                                      ? std::prev(used)->end
-                                 : used != gaps_.end() ? used->begin += occupied
+                                 : used != gaps_.end() ? (used->begin += occupied) + used->taken
                                                        : free_at_ += occupied;
     gaps_.erase(first, used);
-    if (gaps_.size() > max_gaps) gaps_.erase(gaps_.begin());  // the next one to be in the past
+    if (gaps_.size() > max_gaps) join_gaps();
     gaps_end_ = gaps_.empty() ? sc_core::SC_ZERO_TIME : gaps_.back().end;
     return end;
 }

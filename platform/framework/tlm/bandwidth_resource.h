@@ -54,13 +54,16 @@ public:
 private:
     static constexpr unsigned fraction_bits = 24;
     static constexpr std::size_t max_gaps = 8;
-    /// Free time between two reservations.
+    /// Free time between two reservations, or of two such gaps that were joined.
     struct gap {
         sc_core::sc_time begin, end;
-        sc_core::sc_time length() const { return end - begin; }
+        sc_core::sc_time taken = {};  ///< by reservations between `begin` and `end`
+        bool has_room() const { return begin + taken < end; }
+        sc_core::sc_time length() const { return end - begin - taken; }
     };
 
     void add_gap(const sc_core::sc_time& end);
+    void join_gaps();
     sc_core::sc_time reserve_gaps(const sc_core::sc_time& start, sc_core::sc_time occupied);
 
     config cfg_;

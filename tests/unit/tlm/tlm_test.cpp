@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <fstream>
 #include <memory>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -465,6 +466,48 @@ TEST_F(BandwidthGaps, NoCapacityIsLostOrUsedTwice) {
     EXPECT_EQ(reserve(1, 0), 10'000);
     EXPECT_EQ(reserve(1, 0), 10'011) << "after the last reservation";
     EXPECT_EQ(link.busy(), sc_time(100 * 10 + unused + 1, SC_NS));
+}
+
+/// All free time of a resource, in nanoseconds.
+class exact_resource {
+public:
+    unsigned reserve(unsigned bytes, unsigned start) {
+        unsigned end = start;
+        for (unsigned left = bytes; left > 0; ++end) {
+            if (end == used_.size()) used_.push_back(false);
+            if (used_[end]) continue;
+            used_[end] = true;
+            --left;
+        }
+        return end;
+    }
+
+private:
+    std::vector<bool> used_ = std::vector<bool>(20'000);
+};
+
+TEST_F(BandwidthGaps, BytesAreNotEarlyWithMoreGapsThanAreKept) {
+    std::mt19937 random(7);
+    const auto draw = [&](unsigned most) { return static_cast<unsigned>(random() % most); };
+    for (unsigned round = 0; round < 200; ++round) {
+        bandwidth_resource resource{{.bytes_per_second = 1'000'000'000, .latency = SC_ZERO_TIME}};
+        exact_resource exact;
+        unsigned ahead = 0;
+        for (unsigned n = 0; n < 200; ++n) {
+            const unsigned bytes = 1 + draw(30);
+            const bool is_ahead = draw(3) != 0;
+            const unsigned start = is_ahead ? ahead : draw(1 + ahead);
+            const auto end = resource.reserve(bytes, sc_time(start, SC_NS));
+            ASSERT_GE(end, sc_time(exact.reserve(bytes, start), SC_NS)) << round << ' ' << n;
+            if (is_ahead) ahead = start + draw(100);
+        }
+    }
+}
+
+TEST_F(BandwidthGaps, BytesInAJoinedGapAreLateByItsReservationsAtMost) {
+    for (int n = 1; n <= 9; ++n) reserve(n == 5 ? 5 : 10, n * 100);  // one gap before 500 and after
+    EXPECT_EQ(reserve(50, 450), 505) << "free from 450 to 500";
+    EXPECT_EQ(reserve(20, 360), 380);
 }
 
 TEST_F(BandwidthGaps, PastIsNotFree) {
