@@ -58,8 +58,15 @@ void reset_controller::define_registers() {
     regs_.view(reg::pll_status, [this](unsigned, unsigned, const sc_time& delay) {
         return locked(sc_time_stamp() + delay);
     });
-    for (const reg r : {reg::dma_reset, reg::tpb_reset, reg::top_sp_reset})
-        regs_.on_write(r, [this](register_access& a) { drive_domains(a.delay); });
+    const auto domains = [this](reg r, domain_lines& lines) {
+        regs_.on_write(r, [this, &lines](register_access& a) {
+            trace_domains(a.delay);
+            drive_domains(lines, a.value, a.delay);
+        });
+    };
+    domains(reg::dma_reset, dma_reset);
+    domains(reg::tpb_reset, tpb_reset);
+    domains(reg::top_sp_reset, top_sp_reset);
 }
 
 bool reset_controller::ready() const {
@@ -86,18 +93,28 @@ std::uint64_t reset_controller::locked(const sc_time& now) const {
     return bits;
 }
 
-void reset_controller::drive_domains(const sc_time& delay) {
-    if (trace::on())
-        trace::event(
-            name(), "resets",
-            {trace::hex("dma", regs_[reg::dma_reset]), trace::hex("tpb", regs_[reg::tpb_reset]),
-             trace::hex("top_sp", regs_[reg::top_sp_reset])},
-            delay);
-    const auto drive = [&](auto& lines, reg r) {
-        for (unsigned line = 0; line < lines.size(); ++line) {
-            if (delay == sc_core::SC_ZERO_TIME) lines[line].cancel();  // the chip is reset
-            lines[line].set((regs_[r] >> line & 1) != 0, delay);
-        }
+void reset_controller::trace_domains(const sc_time& delay) const {
+    if (!trace::on()) return;
+    trace::event(
+        name(), "resets",
+        {trace::hex("dma", regs_[reg::dma_reset]), trace::hex("tpb", regs_[reg::tpb_reset]),
+         trace::hex("top_sp", regs_[reg::top_sp_reset])},
+        delay);
+}
+
+/// Bit `n` of `held`: domain `n` is in reset.
+void reset_controller::drive_domains(domain_lines& lines, std::uint64_t held,
+                                     const sc_time& delay) {
+    for (unsigned line = 0; line < lines.size(); ++line)
+        lines[line].set((held >> line & 1) != 0, delay);
+}
+
+/// As after a reset of the registers: changes to come of accesses before it are dropped.
+void reset_controller::reset_domains() {
+    trace_domains(sc_core::SC_ZERO_TIME);
+    const auto drive = [this](domain_lines& lines, reg r) {
+        for (irq_out& line : lines) line.cancel();
+        drive_domains(lines, regs_[r], sc_core::SC_ZERO_TIME);
     };
     drive(dma_reset, reg::dma_reset);
     drive(tpb_reset, reg::tpb_reset);
@@ -139,7 +156,7 @@ void reset_controller::start_reset() {
     log::info(this->name(), "chip reset, reasons {:#x}", causes_);
     causes_ = 0;
     resetting_ = true;
-    drive_domains(sc_core::SC_ZERO_TIME);
+    reset_domains();
     chip_reset.set(true);
     changed_.notify(cfg_.chip_reset_time);
 }
@@ -151,7 +168,7 @@ void reset_controller::power(bool on) {
         causes_ = 0;
         resetting_ = false;
         regs_.reset();
-        drive_domains(sc_core::SC_ZERO_TIME);
+        reset_domains();
         chip_reset.set(true);
         power_lost.set(true);
         return;

@@ -83,14 +83,18 @@ private:
     /// Bit numbers of RESET_REASON.
     enum class cause : unsigned { power_on, watchdog, software, thermal, host };
 
-    void start_of_simulation() override { drive_domains(sc_core::SC_ZERO_TIME); }
+    void start_of_simulation() override { reset_domains(); }
     void run();
 
     void define_registers();
     void request(cause why, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
     void start_reset();
     void power(bool on);
-    void drive_domains(const sc_core::sc_time& delay);
+    using domain_lines = sc_core::sc_vector<irq_out>;
+    static void drive_domains(domain_lines& lines, std::uint64_t held,
+                              const sc_core::sc_time& delay);
+    void reset_domains();
+    void trace_domains(const sc_core::sc_time& delay) const;
     std::uint64_t locked(const sc_core::sc_time& now) const;
 
     const config cfg_;

@@ -66,6 +66,23 @@ TEST_F(ResetControllerTest, HoldsEveryDomainInResetFromPowerOnUntilReleased) {
     EXPECT_TRUE(pair9.level());
 }
 
+TEST_F(ResetControllerTest, AWriteLeavesTheComingChangesOfOtherDomains) {
+    write(reg::dma_reset, 0);
+    write(reg::tpb_reset, 0);
+    cpu.annotated = sc_time(5, SC_US);  // the initiator is ahead
+    write(reg::dma_reset, 1);
+    cpu.annotated = sc_time(6, SC_US);
+    write(reg::dma_reset, 0);
+    cpu.annotated = SC_ZERO_TIME;  // another initiator
+    write(reg::tpb_reset, 1u << 7);
+    EXPECT_TRUE(core7.level());
+    EXPECT_FALSE(dma0.level());
+    sc_start(sc_time(5.5, SC_US));
+    EXPECT_TRUE(dma0.level());
+    sc_start(sc_time(1, SC_US));
+    EXPECT_FALSE(dma0.level());
+}
+
 TEST_F(ResetControllerTest, ShowsItsStraps) {
     EXPECT_EQ(read(reg::strap_position), 9u);
     EXPECT_EQ(read(reg::strap_serial_lo), 0x55667788u);
