@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/soc/watchdog/watchdog.h"
 
+#include <algorithm>
+
 #include "models/misuse_rules.h"
 #include "models/soc/watchdog/watchdog_regs.h"
 #include "platform/framework/misuse/misuse.h"
@@ -25,13 +27,17 @@ void watchdog::define_registers() {
     regs_.on_write(reg::control, [this](register_access& a) { control(a); });
     for (const reg r : {reg::bark_time, reg::bite_time})
         regs_.on_write(r, [this, r](register_access& a) {
-            if (locked()) return regs_.set(r, a.old);
+            regs_.set(r, a.old);
+            if (locked()) return;
+            advance(a.delay);
+            regs_.set(r, a.value);
             barked_ = barked_ && bark_at() <= paused_at_.value_or(sc_time_stamp() + a.delay);
             schedule();
         });
     regs_.on_write(reg::service, [this](register_access& a) {
         if (a.written == watchdog_regs::service::key_value) service(a.delay);
         if (a.written == watchdog_regs::service::key_sleep) {
+            advance(a.delay);
             announced_ = true;
             pause(sc_time_stamp() + a.delay);
         }
@@ -39,7 +45,11 @@ void watchdog::define_registers() {
     regs_.view(reg::remaining, [this](unsigned, unsigned, const sc_time& delay) {
         return remaining(sc_time_stamp() + delay);
     });
-    regs_.on_write(reg::status, [this](register_access& a) { update_bark(a.delay); });
+    regs_.on_write(reg::status, [this](register_access& a) {
+        advance(a.delay);
+        if (status::barked.get(a.written) != 0) regs_.set(status::barked, 0);
+        update_bark(a.delay);
+    });
 }
 
 void watchdog::clear() {
@@ -55,10 +65,9 @@ void watchdog::clear() {
 
 void watchdog::control(register_access& a) {
     using namespace watchdog_regs::control;
-    if (lock.get(a.old) != 0) {
-        regs_[reg::control] = a.old;
-        return;
-    }
+    regs_[reg::control] = a.old;
+    if (lock.get(a.old) != 0) return;
+    advance(a.delay);
     regs_[reg::control] = a.value & (enable.mask() | lock.mask());
     if (enable.get(a.value) != 0 && enable.get(a.old) == 0) {
         served_ = sc_time_stamp() + a.delay;
@@ -69,6 +78,7 @@ void watchdog::control(register_access& a) {
 }
 
 void watchdog::service(const sc_time& delay) {
+    advance(delay);
     const sc_time now = sc_time_stamp() + delay;
     announced_ = barked_ = false;
     pause(now);
@@ -129,20 +139,25 @@ void watchdog::schedule() {
     expired_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
 }
 
-void watchdog::expire() {
-    const sc_time now = sc_time_stamp();
-    armed_ = false;
-    if (paused_at_) return;
-    if (now >= bite_at()) {
-        misuse::report(misuse::firmware_watchdog_bite, *this, "");
-        bite.set(true);
-        return;
-    }
-    if (!barked_ && now >= bark_at()) {
+/// Barks and bites as is due before an access at the present plus `delay`, whose initiator may be
+/// ahead of the kernel's time.
+void watchdog::advance(const sc_time& delay) {
+    if (!enabled() || paused_at_ || bite.next_level()) return;
+    const sc_time now = sc_time_stamp(), local = now + delay;
+    const sc_time bark_time = std::max(bark_at(), now), bite_time = std::max(bite_at(), now);
+    if (!barked_ && bark_time < bite_time && bark_time <= local) {
         barked_ = true;
         regs_.set(status::barked, 1);
-        update_bark(sc_core::SC_ZERO_TIME);
+        update_bark(bark_time - now);
     }
+    if (bite_time > local) return;
+    misuse::report(misuse::firmware_watchdog_bite, *this, "");
+    bite.set(true, bite_time - now);
+}
+
+void watchdog::expire() {
+    armed_ = false;
+    advance(sc_core::SC_ZERO_TIME);
     schedule();
 }
 

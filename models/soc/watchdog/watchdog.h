@@ -41,6 +41,7 @@ private:
     void define_registers();
     void expire();
 
+    void advance(const sc_core::sc_time& delay);
     void clear();
     void control(register_access& a);
     void service(const sc_core::sc_time& delay);

@@ -75,6 +75,44 @@ TEST_F(WatchdogTest, ServiceStartsANewPeriodAndSilencesTheBark) {
     EXPECT_EQ(cpu.read(offset(reg::remaining)), 200u);
 }
 
+TEST_F(WatchdogTest, ServiceAfterTheBiteOfAnInitiatorThatIsAheadDoesNotHideIt) {
+    start(100, 200);
+    run(190);
+    cpu.annotated = sc_time(50, SC_US);
+    write(reg::service, service::key_value);
+    EXPECT_FALSE(bite.level());
+    run(11);
+    EXPECT_TRUE(bite.level());
+    run(40);
+    EXPECT_FALSE(bite.level()) << "a new period begins";
+    run(195);
+    EXPECT_FALSE(bite.level());
+    run(10);
+    EXPECT_TRUE(bite.level());
+}
+
+TEST_F(WatchdogTest, BarkAndBiteComeBeforeALaterStopOrSleep) {
+    for (const bool sleeps : {false, true}) {
+        start(100, 200);
+        run(50);
+        cpu.annotated = sc_time(200, SC_US);
+        if (sleeps)
+            fall_asleep();
+        else
+            write(reg::control, 0);
+        run(51);
+        EXPECT_TRUE(bark.level());
+        run(100);
+        EXPECT_TRUE(bite.level());
+        cpu.annotated = SC_ZERO_TIME;
+        run(100);
+        reset.set(true);
+        reset.set(false);
+        awake.set(true);
+        EXPECT_FALSE(bark.level() || bite.level());
+    }
+}
+
 TEST_F(WatchdogTest, BarkTimeBelowTheCountBarksAtOnceAndOncePerPeriod) {
     start(100, 1000);
     run(50);
