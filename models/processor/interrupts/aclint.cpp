@@ -2,6 +2,7 @@
 #include "models/processor/interrupts/aclint.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "models/processor/interrupts/aclint_regs.h"
 
@@ -54,24 +55,35 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
     dont_initialize();
 }
 
-/// Until the time of a write, the counter has the written value: the kernel and other harts are
-/// behind the hart that has written it.
 std::uint64_t aclint::mtime(sc_core::sc_time time) const {
-    return std::max(time, written_at_).value() / cfg_.tick.value() + offset_;
+    auto valid = std::prev(offsets_.end());
+    while (valid != offsets_.begin() && valid->since > time) --valid;
+    return time.value() / cfg_.tick.value() + valid->value;
 }
 
 void aclint::clear() {
     regs_.reset();
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    std::erase_if(offsets_, [&](const offset& each) { return each.since > now; });
     for (auto* lines : {&software, &timer})
         for (irq_out& each : *lines) each.cancel();
     for (irq_out& each : software) each.set(false);
     compare_all(sc_core::SC_ZERO_TIME);
 }
 
+/// The value counts from the time of the write on: other harts, and the kernel, may be behind the
+/// hart that has made it.
 void aclint::set_mtime(std::uint64_t value, const sc_core::sc_time& delay) {
-    written_at_ = std::max(sc_core::sc_time_stamp() + delay, written_at_);
-    offset_ += value - mtime(written_at_);
-    compare_all(delay);
+    const sc_core::sc_time now = sc_core::sc_time_stamp(), time = now + delay;
+    while (offsets_.size() > 1 && offsets_[1].since <= now) offsets_.erase(offsets_.begin());
+    if (offsets_.size() == max_offsets) offsets_.erase(offsets_.begin() + 1);
+    const auto place =
+        std::ranges::upper_bound(offsets_, time, {}, [](const offset& each) { return each.since; });
+    offsets_.insert(place, {time, value - time.value() / cfg_.tick.value()});
+    // A line that would rise before that time does so when it is due.
+    for (unsigned hart = 0; hart < cfg_.harts; ++hart)
+        if (timer[hart].next_level() || time_of(mtimecmp(hart)) >= time) compare(hart, delay);
+    schedule();
     for (const auto& written : written_) written();
 }
 
@@ -81,6 +93,8 @@ std::uint64_t aclint::mtimecmp(unsigned hart) const {
 
 void aclint::expire() {
     compare_all(sc_core::SC_ZERO_TIME);
+    if (std::ranges::find(offsets_, sc_core::sc_time_stamp(), &offset::since) != offsets_.end())
+        for (const auto& written : written_) written();
 }
 
 /// Computes a hart's output level from registers and time, for an access at the present plus
@@ -94,29 +108,43 @@ void aclint::compare_all(const sc_core::sc_time& delay) {
     schedule();
 }
 
-/// Schedules the next rise. A hart's access may be later than that of another hart's line.
+/// Schedules the next rise, or the next write of mtime by a hart that is ahead. A hart's access may
+/// be later than that of another hart's line.
 void aclint::schedule() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const std::uint64_t counter = mtime(now);
-    std::uint64_t next = ~std::uint64_t{0};
+    sc_core::sc_time next = sc_core::sc_max_time();
+    for (const offset& each : offsets_)
+        if (each.since > now) next = std::min(next, each.since);
     for (unsigned hart = 0; hart < cfg_.harts; ++hart) {
         const std::uint64_t value = mtimecmp(hart);
-        if (!timer[hart].next_level() && counter < value) next = std::min(next, value);
+        if (!timer[hart].next_level() && counter < value) next = std::min(next, time_of(value));
     }
     expiry_.cancel();
-    if (next == ~std::uint64_t{0}) return;
-    if (const sc_core::sc_time deadline = time_of(next); deadline != sc_core::sc_max_time())
-        expiry_.notify(deadline - now);
+    if (next != sc_core::sc_max_time()) expiry_.notify(next - now);
 }
 
-/// The time at which mtime reaches `value`; sc_max_time() if that is later than the end of
-/// simulated time.
+/// The time at which mtime reaches `value`; sc_max_time() if it has, or if that is later than the
+/// end of simulated time.
 sc_core::sc_time aclint::time_of(std::uint64_t value) const {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
-    const std::uint64_t tick = cfg_.tick.value(), elapsed = value - offset_;
-    const std::uint64_t last = (sc_core::sc_max_time() - now).value() / tick;
-    if (elapsed - now.value() / tick >= last) return sc_core::sc_max_time();
-    return sc_core::sc_time::from_value(elapsed * tick);
+    const std::uint64_t tick = cfg_.tick.value();
+    for (auto each = offsets_.begin(); each != offsets_.end(); ++each) {
+        const auto next = std::next(each);
+        const bool is_last = next == offsets_.end();
+        if (!is_last && next->since <= now) continue;
+        const sc_core::sc_time begin = std::max(each->since, now);
+        const std::uint64_t ticks = begin.value() / tick;
+        if (ticks + each->value >= value) {
+            if (begin > now) return begin;
+            continue;
+        }
+        const std::uint64_t left = value - each->value - ticks;
+        if (left >= (sc_core::sc_max_time() - begin).value() / tick) continue;
+        const auto reached = sc_core::sc_time::from_value((ticks + left) * tick);
+        if (is_last || reached < next->since) return reached;
+    }
+    return sc_core::sc_max_time();
 }
 
 }  // namespace trn

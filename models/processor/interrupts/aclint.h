@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <systemc>
@@ -56,8 +57,13 @@ private:
 
     const config cfg_;
     register_bank regs_;
-    std::uint64_t offset_ = 0;     // mtime minus the ticks since the start
-    sc_core::sc_time written_at_;  // of the last write of mtime: ahead of the kernel's time
+    /// mtime minus the ticks since the start, from a write of mtime on.
+    struct offset {
+        sc_core::sc_time since;
+        std::uint64_t value = 0;
+    };
+    static constexpr std::size_t max_offsets = 8;
+    std::vector<offset> offsets_{offset{}};  // ascending; several while a writer is ahead
     sc_core::sc_event expiry_;
     mutable std::vector<std::function<void()>> written_;
 };

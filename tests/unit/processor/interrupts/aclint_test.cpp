@@ -78,11 +78,36 @@ TEST_F(AclintTest, MtimeWrittenAheadOfTheKernelIsNotInThePast) {
     sc_time local(50, sc_core::SC_US);  // the hart is ahead of the kernel
     cpu.out->b_transport(payload, local);
     EXPECT_FALSE(dut.timer[0].level()) << "0 is before 1,000,000";
-    EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp()), 0u);
+    EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp()), 10'000u) << "for a hart that is not ahead";
+    EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp() + local), 0u);
     EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp() + sc_time(51, sc_core::SC_US)), 10u);
     sc_start(sc_time(100, sc_core::SC_MS));
     EXPECT_FALSE(dut.timer[0].level());
     sc_start(sc_time(100, sc_core::SC_US));
+    EXPECT_TRUE(dut.timer[0].level());
+}
+
+TEST_F(AclintTest, MtimeWrittenAheadOfTheKernelLeavesEarlierTimersOfOtherHarts) {
+    set_compare(0, 100);
+    cpu.annotated = sc_time(50, sc_core::SC_US);
+    cpu.write<std::uint64_t>(offset(reg::mtime_lo), 0);
+    sc_start(sc_time(9, sc_core::SC_US));
+    EXPECT_FALSE(dut.timer[0].level());
+    sc_start(sc_time(2, sc_core::SC_US));
+    EXPECT_TRUE(dut.timer[0].level());
+    sc_start(sc_time(40, sc_core::SC_US));
+    EXPECT_FALSE(dut.timer[0].level()) << "MTIME is 10";
+    sc_start(sc_time(10, sc_core::SC_US));
+    EXPECT_TRUE(dut.timer[0].level());
+}
+
+TEST_F(AclintTest, ATimerThatAWriteOfMtimeExpiresRisesAtItsTime) {
+    set_compare(0, 1000);
+    cpu.annotated = sc_time(50, sc_core::SC_US);
+    cpu.write<std::uint64_t>(offset(reg::mtime_lo), 1000);
+    sc_start(sc_time(49, sc_core::SC_US));
+    EXPECT_FALSE(dut.timer[0].level());
+    sc_start(sc_time(2, sc_core::SC_US));
     EXPECT_TRUE(dut.timer[0].level());
 }
 
