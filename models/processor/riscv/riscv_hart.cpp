@@ -107,8 +107,10 @@ void riscv_hart::execute() {
     }
     awake.set(true);
     const bool was_halted = core.halted();
+    if (was_halted) finish_atomic_write();
     const std::uint64_t done = run_quanta(core);
     if (core.halted() && !was_halted) {
+        leave_atomic();
         quanta().hold(*this);
         if (stopped_) stopped_();
     } else {
@@ -303,7 +305,12 @@ void riscv_hart::wait_for_memory() {
         pending_.begin(payload_);
         keep_responses();
     }
-    if (atomic_.size != 0) claim(atomic_);
+    if (atomic_.size != 0) {
+        claim(atomic_);
+        defers_write_ = payload_.is_write();
+        if (defers_write_ && payload_.get_data_ptr() != atomic_write_.data())
+            std::copy_n(payload_.get_data_ptr(), atomic_.size, atomic_write_.begin());
+    }
     kept_.next = 0;
     core_->defer();
 }
@@ -325,6 +332,34 @@ void riscv_hart::begin_atomic(std::uint64_t pa, unsigned size) {
 
 void riscv_hart::end_atomic() {
     if (std::exchange(atomic_.size, 0) != 0) release();
+}
+
+/// A debugger has halted the hart. If memory has deferred the read of an atomic instruction, the
+/// instruction begins again when the hart is resumed; a deferred write is finished first, because
+/// the read has been made. Meanwhile other harts can access the word.
+void riscv_hart::leave_atomic() {
+    if (atomic_.size == 0 || !core_->deferred() || defers_write_) return;
+    pending_.abandon();
+    end_atomic();
+}
+
+/// Repeats the write of an atomic instruction of a halted hart, until it has a response. The
+/// instruction itself is repeated when the hart is resumed.
+void riscv_hart::finish_atomic_write() {
+    if (atomic_.size == 0 || !core_->deferred() || !pending_.is_repeated()) return;
+    sc_assert(defers_write_);
+    set_access(payload_, tlm::TLM_WRITE_COMMAND, atomic_.address, atomic_write_.data(),
+               atomic_.size);
+    payload_.set_dmi_allowed(false);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    pending_.attempt(payload_);
+    if (!send() && pending_.is_deferred()) return;
+    if (payload_.is_response_ok())
+        responded();
+    else
+        pending_.abandon();  // the repeated instruction gets the error
+    kept_.next = 0;
+    end_atomic();
 }
 
 /// Accesses then check whether their words are claimed.
@@ -365,7 +400,10 @@ bool riscv_hart::repeats() {
             pending_.abandon();
             end_atomic();
             keeps_ = are_words_claimed();
-            return false;
+            if (!keeps_) {
+                kept_ = {};
+                return false;
+            }
         }
         keep_responses();
     }
@@ -548,6 +586,7 @@ bool riscv_hart::sleeps() const {
 
 void riscv_hart::halt() {
     core().request_halt();
+    leave_atomic();
 }
 
 void riscv_hart::resume(bool single_step) {

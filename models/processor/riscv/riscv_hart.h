@@ -153,6 +153,8 @@ private:
     void keep_responses() override;
     void begin_atomic(std::uint64_t pa, unsigned size) override;
     void end_atomic() override;
+    void leave_atomic();
+    void finish_atomic_write();
     void claims_changed() override;
     bool waits_for_claim();
     bool repeats();
@@ -221,7 +223,9 @@ private:
     bool keeps_ = false;          // kept_ is in use, or words are claimed
     bool is_withheld_ = false;    // until a claim ends
     atomic_claims::word atomic_;  // of the instruction
-    trace::slice serves_;         // operation that last woke or interrupted the hart
+    bool defers_write_ = false;   // its write, not its read; the bytes are kept
+    std::array<std::uint8_t, 8> atomic_write_{};
+    trace::slice serves_;  // operation that last woke or interrupted the hart
 };
 
 }  // namespace trn

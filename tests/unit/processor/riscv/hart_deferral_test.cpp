@@ -136,6 +136,58 @@ TEST_F(HartsDeferralTest, AHartWhoseAtomicInstructionIsResetLetsTheOtherContinue
     EXPECT_TRUE(other.core().waiting());
 }
 
+TEST_F(HartsDeferralTest, ALoadDuringAnAtomicInstructionOfTheOtherHartIsMadeOnce) {
+    slow.bytes[8] = 5;
+    program({addi(6, 0, 1), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});
+    program({nop, nop, lw(7, 5, 8), lw(8, 5, 0), wfi}, 0x100);
+    other.core().set_pc(0x100);
+    run(1000);
+    EXPECT_EQ(other.core().read_x(7), 5u) << "of another word";
+    EXPECT_EQ(other.core().read_x(8), 1u) << "of the same";
+    EXPECT_TRUE(core().waiting() && other.core().waiting());
+    EXPECT_EQ(slow.questions, 4u);
+}
+
+TEST_F(HartsDeferralTest, AHartHaltedWithinTheReadOfAnAtomicInstructionBeginsItAgain) {
+    program({addi(6, 0, 1), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});
+    other.halt();
+    run(10);
+    other.resume(false);
+    run(5);
+    EXPECT_TRUE(core().deferred() && other.core().deferred());
+    dut.halt();
+    run(1000);
+    EXPECT_TRUE(other.core().waiting());
+    EXPECT_EQ(word(0), 1u);
+    dut.resume(false);
+    run(1000);
+    EXPECT_TRUE(core().waiting());
+    EXPECT_EQ(word(0), 2u);
+    EXPECT_EQ(core().read_x(7), 1u);
+}
+
+TEST_F(HartsDeferralTest, TheWriteOfAnAtomicInstructionOfAHaltedHartIsFinished) {
+    slow.defers_reads = false;
+    program({addi(6, 0, 1), 0x2f | 7 << 7 | 2 << 12 | 5 << 15 | 6 << 20, wfi});
+    other.halt();
+    run(10);
+    other.resume(false);
+    run(5);
+    EXPECT_TRUE(core().deferred() && other.core().deferred());
+    dut.halt();
+    run(1000);
+    EXPECT_TRUE(other.core().waiting());
+    EXPECT_EQ(other.core().read_x(7), 1u);
+    EXPECT_EQ(word(0), 2u);
+    EXPECT_EQ(core().pc(), 4u);
+    dut.resume(false);
+    run(1000);
+    EXPECT_TRUE(core().waiting());
+    EXPECT_EQ(core().read_x(7), 0u);
+    EXPECT_EQ(word(0), 2u);
+    EXPECT_EQ(slow.questions, 4u);
+}
+
 TEST_F(HartDeferralTest, AStoreConditionalWhoseWriteIsDeferredReadsOnce) {
     slow.defers_reads = false;
     slow.is_memory = true;
