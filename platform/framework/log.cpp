@@ -7,6 +7,7 @@
 #include <systemc>
 #include <utility>
 
+#include "platform/framework/log_text.h"
 #include "platform/framework/output.h"
 
 namespace trn::log {
@@ -49,8 +50,8 @@ sink replace_sink(sink next) {
 
 std::string to_line(const record& logged) {
     return fmt::format("[{:>5}.{:06} ms] {}{}: {}", logged.time_ps / 1'000'000'000,
-                       logged.time_ps % 1'000'000'000 / 1000, word(logged.severity), logged.module,
-                       body(logged));
+                       logged.time_ps % 1'000'000'000 / 1000, word(logged.severity),
+                       one_line(logged.module), one_line(body(logged)));
 }
 
 std::string_view severity_name(level severity) {

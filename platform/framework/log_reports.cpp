@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "platform/framework/log.h"
+#include "platform/framework/log_text.h"
 
 namespace trn::log {
 
@@ -149,14 +150,14 @@ std::string text_of(const sc_report& report) {
     auto text = fmt::format("{}: {}", view(report.get_msg_type()), view(report.get_msg()));
     if (const auto file = file_of(report); !file.empty())
         text += fmt::format(" ({}:{})", file, report.get_line_number());
-    return text;
+    return one_line(text);
 }
 
 std::string sentence(const std::exception& error) {
     const auto* const report = dynamic_cast<const sc_report*>(&error);
     if (report == nullptr) return error.what();
-    return fmt::format("error at {}: {}: {}", report->get_time().to_string(), module_of(*report),
-                       text_of(*report));
+    return fmt::format("error at {}: {}: {}", report->get_time().to_string(),
+                       one_line(module_of(*report)), text_of(*report));
 }
 
 }  // namespace trn::log

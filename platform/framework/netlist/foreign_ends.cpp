@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "platform/framework/log_text.h"
 #include "platform/framework/netlist/binding/end_resolver.h"
 #include "platform/framework/netlist/kinds/foreign_end.h"
 
@@ -18,7 +19,7 @@ bool is_foreign(const kind& type) {
 }
 
 std::string text_of(const sc_core::sc_report& why) {
-    return fmt::format("{}: {}", why.get_msg_type(), why.get_msg());
+    return log::one_line(fmt::format("{}: {}", why.get_msg_type(), why.get_msg()));
 }
 
 const std::unordered_set<std::uint64_t>& foreign_ends::bound() {
@@ -43,13 +44,31 @@ bool foreign_ends::add(std::uint32_t index, sc_core::sc_module& module) {
             if (!foreign->is_always_bound() && !bound().contains(end.key())) continue;
             const auto name = fmt::format("{}_{}{}", m.name, ports[p].name,
                                           ports[p].count ? fmt::format("_{}", i) : "");
-            auto made = foreign->make(module, i, name);
+            auto made = foreign->make(module, i, unused_name(m, name));
             if (made.end == nullptr) return false;
             ends_[end.key()] = made.end;
             std::ranges::move(made.parts, std::back_inserter(parts_));
         }
     }
     return true;
+}
+
+/// `name`, or with a number after it, so that no part has the name of a module of the board or of a
+/// part of another end.
+std::string foreign_ends::unused_name(const plan::module& m, const std::string& name) {
+    if (names_.empty())
+        for (const plan::module& each : board_.modules) names_.insert(each.path);
+    const auto scope = m.path.substr(0, m.path.size() - m.name.size());
+    const auto is_used = [&](const std::string& tried) {
+        return std::ranges::any_of(foreign_end::part_suffixes, [&](std::string_view suffix) {
+            return names_.contains(fmt::format("{}{}{}", scope, tried, suffix));
+        });
+    };
+    auto unused = name;
+    for (unsigned n = 2; is_used(unused); ++n) unused = fmt::format("{}_{}", name, n);
+    for (const auto suffix : foreign_end::part_suffixes)
+        names_.insert(fmt::format("{}{}{}", scope, unused, suffix));
+    return unused;
 }
 
 const plan::module* foreign_ends::named_by(const sc_core::sc_report& why) const {

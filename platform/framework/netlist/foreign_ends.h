@@ -37,9 +37,11 @@ public:
 
 private:
     const std::unordered_set<std::uint64_t>& bound();
+    std::string unused_name(const plan::module& m, const std::string& name);
 
     const plan& board_;
     std::optional<std::unordered_set<std::uint64_t>> bound_;  // keys of ends, if any is foreign
+    std::unordered_set<std::string> names_;                   // full names of modules and parts
     std::unordered_map<std::uint64_t, sc_core::sc_object*> ends_;
     std::vector<std::shared_ptr<sc_core::sc_object>> parts_;  // in the order of construction
 };

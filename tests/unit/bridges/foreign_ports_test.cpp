@@ -188,6 +188,16 @@ TEST(ForeignPorts, BridgesAreModulesBesideTheirModel) {
     EXPECT_EQ(built.board().modules.size(), 2u);
 }
 
+TEST(ForeignPorts, ABridgeWhoseNameIsThatOfAModuleHasANumber) {
+    trn::system built(
+        board("  dev: {type: peripheral}\n  cpu: {type: driver, count: 2}\n"
+              "  dev_in_bridge: {type: memory, size: 4 KiB}\n",
+              "  - cpu0.out -> dev.in\n  - cpu1.out -> dev_in_bridge.in\n"));
+    EXPECT_NE(dynamic_cast<memory*>(sc_core::sc_find_object("dev_in_bridge")), nullptr);
+    EXPECT_NE(dynamic_cast<thread_bridge*>(sc_core::sc_find_object("dev_in_2_bridge")), nullptr);
+    EXPECT_NE(sc_core::sc_find_object("dev_irq_signal"), nullptr);
+}
+
 TEST(ForeignPorts, ALineOfOursDrivesASignalOfTheirs) {
     trn::system built(board("  dev: {type: peripheral}\n  cpu: {type: driver}\n",
                             "  - cpu.out -> dev.in\n  - cpu.start -> dev.rst\n"));

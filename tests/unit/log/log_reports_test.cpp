@@ -89,6 +89,20 @@ TEST_F(Reports, OfAModelAreInTheLogWithModuleTypeTimeAndSource) {
                 HasSubstr("] warning uart: /uart/overrun: a byte is lost (log_reports_test.cpp:"));
 }
 
+TEST_F(Reports, TextsWithLineEndsAreOneLineOfTheLog) {
+    const log::logged_reports reports;
+    run([] { SC_REPORT_WARNING("/acme/uart", "overrun\n[    0.000009 ms] chip0: no error\r\n"); });
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_THAT(lines[0].line,
+                HasSubstr("overrun\\x0a[    0.000009 ms] chip0: no error\\x0d\\x0a"));
+    EXPECT_EQ(lines[0].line.find('\n'), std::string::npos);
+}
+
+TEST_F(Reports, AnErrorWithLineEndsEndsTheRunWithOneLine) {
+    const auto line = end_of([] { SC_REPORT_ERROR("/acme/uart", "broken\ntrnvp: all is well"); });
+    EXPECT_THAT(line, HasSubstr("broken\\x0atrnvp: all is well"));
+}
+
 TEST_F(Reports, OfEachSeverityHaveALevel) {
     const log::logged_reports reports;
     SC_REPORT_INFO(type, "information");
