@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platform/framework/bridges/reports.h"
+#include "platform/framework/bridges/target_call.h"
 
 namespace trn {
 
@@ -50,12 +51,7 @@ void phase_bridge::send(call& next) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_time delay = next.delay();
     tlm::tlm_sync_enum progress = tlm::TLM_COMPLETED;
-    try {
-        progress = out->nb_transport_fw(next, phase, delay);
-    } catch (const sc_core::sc_report& error) {
-        next.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-        bridge_report::target_error(bridge_report::describe(*this, error, next));
-    }
+    call_target(*this, next, [&] { progress = out->nb_transport_fw(next, phase, delay); });
     if (progress == tlm::TLM_ACCEPTED) return;  // the target calls back
     if (next.is_done())                         // and has done so: this is a second response
         return bridge_report::protocol(
@@ -66,7 +62,7 @@ void phase_bridge::send(call& next) {
     const sc_time end = sc_core::sc_time_stamp() + delay;
     if (progress == tlm::TLM_UPDATED) {  // BEGIN_RESP
         phase = tlm::END_RESP;
-        out->nb_transport_fw(next, phase, delay);
+        call_target(*this, next, [&] { out->nb_transport_fw(next, phase, delay); });
     }
     calls_.finish(next, end);
 }

@@ -25,6 +25,14 @@ void target_error(const std::string& text) {
     SC_REPORT_WARNING(target_error_type, text.c_str());
 }
 
+void target_exception(const sc_core::sc_module& owner, const std::string& text,
+                      const tlm::tlm_generic_payload& payload) {
+    SC_REPORT_ERROR(target_exception_type,
+                    fmt::format("{}: the target has thrown an exception: {} ({})", owner.name(),
+                                text, describe(payload))
+                        .c_str());
+}
+
 void binding(const std::string& text) {
     SC_REPORT_ERROR(binding_type, text.c_str());
 }

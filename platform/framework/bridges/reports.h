@@ -12,6 +12,7 @@ namespace trn::bridge_report {
 inline constexpr char cannot_wait_type[] = "/trn/bridges/initiator_cannot_wait";
 inline constexpr char protocol_type[] = "/trn/bridges/protocol";
 inline constexpr char target_error_type[] = "/trn/bridges/target_error";
+inline constexpr char target_exception_type[] = "/trn/bridges/target_exception";
 inline constexpr char binding_type[] = "/trn/bridges/binding";
 
 /// A warning: the access has failed, the simulation continues.
@@ -23,6 +24,9 @@ void wrong_pointer(const sc_core::sc_module& owner, const tlm::tlm_generic_paylo
                    const tlm::tlm_dmi& granted);
 /// A warning: a foreign target reported an error during the access, which has failed.
 void target_error(const std::string& text);
+/// An error: a foreign target has thrown an exception that is no sc_report.
+void target_exception(const sc_core::sc_module& owner, const std::string& text,
+                      const tlm::tlm_generic_payload& payload);
 /// An error: the sockets cannot be bound.
 void binding(const std::string& text);
 

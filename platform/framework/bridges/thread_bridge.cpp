@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platform/framework/bridges/reports.h"
+#include "platform/framework/bridges/target_call.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -79,12 +80,7 @@ void thread_bridge::serve() {
         deferred_calls::call& next = *requests_.front();
         requests_.pop_front();
         sc_core::sc_time delay = next.delay();
-        try {
-            out->b_transport(next, delay);
-        } catch (const sc_core::sc_report& error) {
-            next.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-            bridge_report::target_error(bridge_report::describe(*this, error, next));
-        }
+        call_target(*this, next, [&] { out->b_transport(next, delay); });
         calls_.finish(next, sc_core::sc_time_stamp() + delay);
     }
 }

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -76,11 +77,13 @@ public:
     unsigned begun = 0, ended = 0, inside = 0, max_inside = 0;
     unsigned last_tag = 0;
     bool grants_pointers = false, grants_null = false, reports_errors = false;
+    bool throws_exceptions = false;
     std::uint64_t granted_from = 0;
 
 private:
     void b_transport(payload& request, sc_time& delay) {
         if (reports_errors) SC_REPORT_ERROR("/acme/peripheral", "is broken");
+        if (throws_exceptions) throw std::out_of_range("register 9");
         ++begun;
         max_inside = std::max(max_inside, ++inside);
         if (auto* const mine = request.get_extension<tag>()) last_tag = mine->value++;

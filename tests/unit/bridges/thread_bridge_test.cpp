@@ -266,6 +266,20 @@ TEST_F(ThreadBridgeTest, AnErrorThatTheTargetReportsFailsOnlyItsAccess) {
     EXPECT_EQ(bridge().open(), 0u);
 }
 
+TEST_F(ThreadBridgeTest, AnExceptionOfTheTargetIsAnErrorThatNamesTheBridge) {
+    peripheral.throws_exceptions = true;
+    cpu.read(0x10010);
+    try {
+        run(100);
+        FAIL() << "the simulation continues";
+    } catch (const sc_core::sc_report& error) {
+        EXPECT_STREQ(error.get_msg_type(), bridge_report::target_exception_type);
+        EXPECT_EQ(error.get_msg(),
+                  std::string(bridge().name()) +
+                      ": the target has thrown an exception: register 9 (read of 4 bytes at 0x10)");
+    }
+}
+
 TEST_F(ThreadBridgeTest, TheStallReportHasTheOldestAccessWithoutAnAnswer) {
     peripheral.latency = ns(1000);
     run(5);
