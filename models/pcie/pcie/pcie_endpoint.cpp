@@ -203,6 +203,8 @@ void pcie_endpoint::supply(bool& source, bool on) {
 
 void pcie_endpoint::reset_function(reset_kind kind) {
     postponed_.clear();
+    posted_.abandon();
+    room_.wake();
     space_.reset(kind);
     vectors_.reset();
     bars_changed();
@@ -229,10 +231,13 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     if (header != nullptr && header->destination == tlp::space::completion)
         return request.set_response_status(tlm::TLM_OK_RESPONSE);
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
-    if (accesses_ == 0 && !postponed_.empty()) execute_postponed();  // nothing overtakes them
-    if (accesses_ != 0 && !of_host && header->destination == tlp::space::memory &&
-        request.is_write())
-        return postpone(request, header->requester);
+    if (request.get_extension<pending_access>() != &posted_) {
+        if (accesses_ == 0) execute_postponed();  // nothing overtakes them, unless one is deferred
+        const bool must_wait = accesses_ != 0 || is_executing_ || !postponed_.empty();
+        if (must_wait && !of_host && header->destination == tlp::space::memory &&
+            request.is_write())
+            return postpone(request, header->requester);
+    }
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
     std::optional<acting> acting_host;
     if (of_host) acting_host.emplace(host_);
@@ -281,20 +286,33 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
 }
 
 void pcie_endpoint::postpone(payload& request, function_id requester) {
+    if (postponed_.size() >= max_postponed) return room_.hold(request);
     const auto bytes = bytes_of(request);
     postponed_.push_back({request.get_address(), {bytes.begin(), bytes.end()}, requester});
     access_over_.notify(sc_core::SC_ZERO_TIME);
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
+/// One after the other: a write that the chip defers is repeated when the chip can respond.
 void pcie_endpoint::execute_postponed() {
-    for (posted_write& next : std::exchange(postponed_, {})) {
+    if (is_executing_) return;
+    while (!postponed_.empty()) {
+        posted_write next = std::move(postponed_.front());
+        postponed_.pop_front();
         payload request;
         const framed header(request, next.requester);
         set_access(request, tlm::TLM_WRITE_COMMAND, next.address, next.bytes.data(),
                    next.bytes.size());
+        request.set_extension(&posted_);
+        posted_.attempt(request);
         sc_time delay;
+        is_executing_ = true;
         received(link, request, delay);
+        is_executing_ = false;
+        request.clear_extension<pending_access>();
+        if (posted_.is_deferred()) return postponed_.push_front(std::move(next));
+        posted_.abandon();
+        room_.wake();
     }
 }
 

@@ -4,7 +4,9 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <systemc>
 #include <tlm>
@@ -20,6 +22,7 @@
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/target_socket.h"
 
@@ -165,16 +168,20 @@ private:
     pcie::register_bridge bridge_{*this};
     std::uint64_t lose_ = 0;           // number of host reads that the fault still drops
     std::uint64_t lose_messages_ = 0;  // number of interrupts that the fault still drops
-    /// Writes of peers that arrived during an access of the card. They are posted, so they may be
-    /// executed after it: one may reset the card in the middle of its work.
+    /// Writes of peers that arrived during an access of the card, or after such a write. They are
+    /// posted, so they may be executed after it: one may reset the card in the middle of its work.
     struct posted_write {
         std::uint64_t address;
         std::vector<std::uint8_t> bytes;
         pcie::function_id requester;
     };
-    unsigned accesses_ = 0;  // in progress
-    std::vector<posted_write> postponed_;
+    unsigned accesses_ = 0;                           // in progress
+    static constexpr std::size_t max_postponed = 64;  // later ones wait until one is done
+    std::deque<posted_write> postponed_;
+    bool is_executing_ = false;  // the first of them
     sc_core::sc_event access_over_;
+    pending_access posted_{access_over_};
+    deferral room_;
     counts counters_;
 };
 

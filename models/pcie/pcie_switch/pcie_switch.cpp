@@ -242,7 +242,7 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
     const auto place = static_cast<function_id>(header.target & 0xff);
     if (!up_.bridge->has_bus(bus)) {  // the upstream port itself, the only device on its link
         if (place == 0) return up_.bridge->configure(request, header, *this);
-        return refuse(request, *up_.bridge, PCI_ERR_UNC_UNSUP);
+        return find_no_device(request, *up_.bridge);
     }
     for (unsigned i = 0; i < down_.size(); ++i) {
         bridge& port = *down_[i]->bridge;
@@ -250,12 +250,19 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
             if (place == place_of(i)) return port.configure(request, header, *this);
         } else if (port.has_bus(bus)) {
             if (port.reachable()) return down[i].send(request, delay);
-            return refuse(request, port, PCI_ERR_UNC_UNSUP);
+            return find_no_device(request, port);
         }
     }
     request.set_response_status(
         tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no such device: unsupported request without an error
                                            // (2.3.1)
+}
+
+/// A configuration request without a device: by these, hosts find out which slots are empty. It is
+/// an unsupported request, and not counted as refused.
+void pcie_switch::find_no_device(payload& request, bridge& port) {
+    port.log(PCI_ERR_UNC_UNSUP, &request);
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 void pcie_switch::refuse(payload& request, bridge& port, std::uint32_t error) {

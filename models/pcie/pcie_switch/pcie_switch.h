@@ -47,7 +47,7 @@ public:
         std::uint64_t down = 0;  ///< requests from upstream
         std::uint64_t up = 0;  ///< requests to upstream, excluding accesses through direct pointers
         std::uint64_t peer = 0;        ///< requests between downstream ports, likewise
-        std::uint64_t refused = 0;     ///< without a target, or blocked by access control
+        std::uint64_t refused = 0;     ///< accesses without a target, or blocked by access control
         std::uint64_t redirected = 0;  ///< completions redirected upstream
     };
 
@@ -123,6 +123,7 @@ private:
     void pass_completion(plug& local, payload& completion, const pcie::tlp& header,
                          sc_core::sc_time& delay);
     void occupy(passage& part, const payload& completion, sc_core::sc_time& delay);
+    static void find_no_device(payload& request, pcie::bridge& port);
     void refuse(payload& request, pcie::bridge& port, std::uint32_t error);
     void reset(unsigned index);
     void reset_all();

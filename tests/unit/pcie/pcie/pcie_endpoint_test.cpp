@@ -446,6 +446,47 @@ TEST_F(PcieEndpointTest, AccessesTakeSimulatedTime) {
     EXPECT_EQ(delay, endpoint.settings().request_latency);
 }
 
+/// The chip's writes to its own BARs return from the root port during its access.
+struct PostponedWriteTest : PcieEndpointTest {
+    PostponedWriteTest() {
+        enable();
+        constexpr std::uint32_t acs = 0x148;  // after AER
+        const std::uint8_t forwarding[2] = {PCI_ACS_UF, 0};
+        complex.root_port(0).space().write(acs + PCI_ACS_CTRL, forwarding);
+    }
+    void post(std::uint64_t offset, std::uint32_t value) {
+        EXPECT_EQ(engine.write(root.bar(0).bus_address + offset, value), tlm::TLM_OK_RESPONSE);
+    }
+    static void run(double ns) { sc_core::sc_start(sc_core::sc_time(ns, sc_core::SC_NS)); }
+};
+
+TEST_F(PostponedWriteTest, IsRepeatedWhenItsTargetDefersIt) {
+    post(slow_at + 8, 0x12);
+    run(10);
+    EXPECT_EQ(slow.bytes[8], 0);
+    run(1000);
+    EXPECT_EQ(slow.bytes[8], 0x12);
+    EXPECT_EQ(slow.questions, 1u);
+}
+
+TEST_F(PostponedWriteTest, IsNotOvertakenByALaterOne) {
+    post(slow_at + 8, 0x12);
+    post(ram_at + 4, 0x34);
+    run(10);
+    EXPECT_EQ(ram.bytes().data()[4], 0);
+    run(1000);
+    EXPECT_EQ(slow.bytes[8], 0x12);
+    EXPECT_EQ(ram.bytes().data()[4], 0x34);
+}
+
+TEST_F(PostponedWriteTest, EndsWithAResetOfTheFunction) {
+    post(slow_at + 8, 0x12);
+    run(10);
+    root.reset();
+    run(1000);
+    EXPECT_EQ(slow.bytes[8], 0);
+}
+
 TEST_F(PcieEndpointTest, DirectDmaOccupiesTheLinkInItsDirection) {
     std::vector<std::uint8_t> page(4096);
     ASSERT_TRUE(root.map_host({0x1000, 4096, page.data(), true, true}));

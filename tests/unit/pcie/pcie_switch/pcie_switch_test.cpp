@@ -306,7 +306,6 @@ TEST_F(PcieSwitchTest, AdvertisesImplementedAccessControlOnly) {
 
 TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     set_acs(first.down_port(3), PCI_ACS_SV);
-    const auto before = first.counters().refused;  // by the enumeration of empty slots
     // A function captures its id from configuration writes.
     tlm::tlm_generic_payload renumber;
     pcie::framed framed(renumber, 0);
@@ -323,7 +322,7 @@ TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     EXPECT_EQ(b.engine.write<std::uint32_t>(fa().bar(4).bus_address, 7),
               tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_ACSV);
-    EXPECT_EQ(first.counters().refused, before + 1);
+    EXPECT_EQ(first.counters().refused, 1u);
 }
 
 /// Errors of requests that a port refuses: a read is advisory, and the log has its header.
