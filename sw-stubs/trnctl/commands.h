@@ -47,6 +47,8 @@ struct copy_options {
     std::optional<std::uint32_t> core;
     std::uint64_t seed = 1;
     bool verify = false;
+    std::vector<std::uint8_t> data = {};  ///< sent from the host; empty: a pattern of `seed`
+    std::string output = {};              ///< file for the bytes that arrive at the host; or ""
 };
 
 /// One of the platform's lists; "": modules, consoles and faults.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <memory>
 
 #include "sw-stubs/host/text/size_text.h"
@@ -53,7 +54,10 @@ public:
         if (is_host(options.source)) {
             source_buffer_ =
                 std::make_unique<host_buffer>(chip, options.size, options.source.offset);
-            pattern(options.seed).fill(source_buffer_->bytes());
+            if (options.data.empty())
+                pattern(options.seed).fill(source_buffer_->bytes());
+            else
+                std::ranges::copy(options.data, source_buffer_->bytes().begin());
         }
         if (is_host(options.destination))
             destination_buffer_ =
@@ -68,6 +72,16 @@ public:
         return timed(chip_, [&] {
             chip_.check(trn_copy(chip_, core_, destination_, source_, options_.size));
         });
+    }
+
+    /// Writes the bytes that have arrived at the host.
+    void write_output() const {
+        const auto bytes = destination_buffer_->bytes();
+        std::ofstream out(options_.output, std::ios::binary);
+        out.write(reinterpret_cast<const char*>(bytes.data()),
+                  static_cast<std::streamsize>(bytes.size()));
+        out.close();
+        if (!out) throw user_error(fmt::format("{} cannot be written", options_.output));
     }
 
     /// Compares both ends. HBM is read through BAR4, independently of the engine under test.
@@ -122,6 +136,7 @@ void copy_and_report(device& chip, const copy_options& options, const output& ou
     transfer trial(chip, options);
     const auto took = trial.run();
     if (options.verify) trial.verify();
+    if (!options.output.empty()) trial.write_output();
     report(options, took, out);
 }
 
@@ -138,6 +153,13 @@ std::uint32_t last_stack(const device& chip) {
 
 void copy(session& platform, const copy_options& options, const output& out) {
     if (options.size == 0) throw user_error("a copy of 0 bytes: give a size such as 64 MiB");
+    if (!options.data.empty() && options.source.space != location::kind::host)
+        throw user_error("--in is for a copy from the host");
+    if (!options.data.empty() && options.data.size() != options.size)
+        throw user_error(fmt::format("the file of --in has {} bytes, and the copy {}",
+                                     options.data.size(), options.size));
+    if (!options.output.empty() && options.destination.space != location::kind::host)
+        throw user_error("--out is for a copy to the host");
     platform.run([&](device& chip) {
         bring_up(chip);
         copy_and_report(chip, options, out);
@@ -182,7 +204,8 @@ void bench(session& platform, std::uint64_t largest, const output& out) {
                   "rate", "wall", "rate");
         for (const auto& d : directions)
             for (std::uint64_t size = 64; size <= largest; size *= 16) {
-                transfer trial(chip, {d.source, d.destination, size, std::nullopt, 1, false});
+                transfer trial(chip,
+                               {d.source, d.destination, size, std::nullopt, 1, false, {}, {}});
                 trial.run();  // warm-up: first touch of host pages
                 const auto took = trial.run();
                 out.result({{"direction", d.name},
@@ -207,9 +230,9 @@ void demo(session& platform, std::uint64_t size, const output& out) {
     const auto base = TRN_HBM_RESERVED_BYTES;
     platform.run([&](device& chip) {
         const auto far = hbm(last_stack(chip), base);
-        copy_and_report(chip, {{}, hbm(0, base), size, std::nullopt, 1, true}, out);
-        copy_and_report(chip, {hbm(0, base), far, size, std::nullopt, 1, true}, out);
-        copy_and_report(chip, {far, {}, size, std::nullopt, 1, true}, out);
+        copy_and_report(chip, {{}, hbm(0, base), size, std::nullopt, 1, true, {}, {}}, out);
+        copy_and_report(chip, {hbm(0, base), far, size, std::nullopt, 1, true, {}, {}}, out);
+        copy_and_report(chip, {far, {}, size, std::nullopt, 1, true, {}, {}}, out);
         host_buffer last(chip, size);
         chip.check(trn_copy(chip, far.core(chip), last.address(), far.address(chip, size), size));
         if (const auto wrong = pattern(1).check(last.bytes()))

@@ -711,6 +711,26 @@ TEST_F(TrnctlConnect, CompletesWordsForBash) {
     EXPECT_EQ(in_bash("trnctl unknown "), "none\n");
 }
 
+TEST_F(TrnctlConnect, CopiesFilesToTheChipAndBack) {
+    const auto sent = folder.text() + "/sent", received = folder.text() + "/received";
+    std::ofstream(sent) << "some bytes";
+    EXPECT_EQ(ctl("copy host hbm0@16MiB 10B --in " + sent + " --verify").status, 0);
+    EXPECT_EQ(ctl("copy hbm0@16MiB host 10B --out " + received).status, 0);
+    std::ostringstream text;
+    text << std::ifstream(received).rdbuf();
+    EXPECT_EQ(text.str(), "some bytes");
+    for (const auto& [words, message] : std::vector<std::pair<std::string, std::string>>{
+             {"copy host hbm0@16MiB 11B --in " + sent, "has 10 bytes, and the copy 11"},
+             {"copy hbm0 hbm1 10B --in " + sent, "--in is for a copy from the host"},
+             {"copy host hbm1 10B --out " + received, "--out is for a copy to the host"},
+             {"copy host hbm1 10B --in no-such-file", "no-such-file: "},
+             {"copy hbm1 host 10B --out /no/folder/file", "/no/folder/file cannot be written"}}) {
+        const auto how = ctl(words);
+        EXPECT_EQ(how.status, 2) << words;
+        EXPECT_THAT(how.output, HasSubstr(message));
+    }
+}
+
 TEST_F(TrnctlConnect, PrintsBrokenRules) {
     EXPECT_EQ(ctl("misuse").output, "0 in all\n");
     ctl("poke bar0@0x3c000000 1");

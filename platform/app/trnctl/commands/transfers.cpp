@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
 
 #include "platform/app/host_options/host_choices.h"
 #include "platform/app/trnctl/commands/commands.h"
 #include "platform/framework/command_line/command_line.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 
@@ -11,17 +15,34 @@ namespace {
 
 constexpr auto default_size = std::uint64_t{64} << 20;
 
+constexpr auto largest_input = std::uint64_t{1} << 32;
+
+std::vector<std::uint8_t> read_input(const std::string& file) try {
+    auto bytes = read_file(file, largest_input);
+    if (bytes.empty()) throw user_error(fmt::format("{}: the file is empty", file));
+    return bytes;
+} catch (const file_error& wrong) {
+    throw user_error(fmt::format("{}: {}", file, wrong.what()));
+}
+
 void add_copy(cli::command& app, invocation& line) {
     const auto options = std::make_shared<copy_options>();
+    const auto input = std::make_shared<std::string>();
     auto* command =
-        add_command(app, line, "copy", "copy by DMA between host, hbmN@OFFSET, sbufN@OFFSET",
-                    [options, &line](session& s) { copy(s, *options, line.out); });
+        add_command(app, line, "copy", "copy by DMA between host, hbmN@OFFSET, sbufN@OFFSET", {});
+    command->callback([options, input, &line] {
+        if (!input->empty()) options->data = read_input(*input);
+        if (!options->output.empty()) check_not_read(options->output);
+        line.chosen = [options, &line](session& s) { copy(s, *options, line.out); };
+    });
     add_place(command, "from", options->source, "host, hbm0@16MiB, sbuf3, axi@ADDRESS");
     add_place(command, "to", options->destination, "as from");
     add_size(command, "size", options->size, "64MiB, 4097B")->required();
     command->add_option("--core", options->core, "core whose copy queue is used");
     command->add_option("--seed", options->seed, "of the pattern that is sent from the host");
     command->add_flag("--verify", options->verify, "compare both ends afterwards");
+    command->add_option("--in", *input, "file of `size` bytes that the host sends");
+    command->add_option("--out", options->output, "file for the bytes that the host receives");
     command->examples(
         {{"trnctl --board trn3-chip copy host hbm0@16MiB 1MiB --verify", "from the host, and back"},
          {"trnctl --connect sockets copy hbm0 hbm1@64KiB 4097B", "between stacks"}});
