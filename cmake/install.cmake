@@ -15,8 +15,16 @@ install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION ${trn_share}/firmware COMPONENT trnvp-firmware
     FILES_MATCHING PATTERN *.bin PATTERN *.img PATTERN *.elf PATTERN objects EXCLUDE PATTERN CMakeFiles EXCLUDE)
 
-# Python: the control client, kernels, and the command trn-nki.
+# Python: the packages trnvp, trnvp_control and nki, and the command trn-nki.
 install(DIRECTORY sw-stubs/python DESTINATION ${trn_share} COMPONENT python3-trnvp USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
+# pytest finds its plug-in by the entry points; the .pth file adds the folder to Python's path, of the distribution's Python in /usr.
+set(trn_dist_info ${CMAKE_BINARY_DIR}/trnvp-${PROJECT_VERSION}.dist-info)
+file(CONFIGURE OUTPUT ${trn_dist_info}/METADATA CONTENT "Metadata-Version: 2.1\nName: trnvp\nVersion: @PROJECT_VERSION@\n" @ONLY)
+file(CONFIGURE OUTPUT ${trn_dist_info}/entry_points.txt CONTENT "[pytest11]\ntrnvp.pytest_plugin = trnvp.pytest_plugin\n" @ONLY)
+install(DIRECTORY ${trn_dist_info} DESTINATION ${trn_share}/python COMPONENT python3-trnvp)
+file(RELATIVE_PATH trn_python_path ${CMAKE_INSTALL_PREFIX}/lib/python3/dist-packages ${CMAKE_INSTALL_FULL_DATADIR}/trnvp/python)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/trnvp.pth CONTENT "@trn_python_path@\n" @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/trnvp.pth DESTINATION lib/python3/dist-packages COMPONENT python3-trnvp)
 file(RELATIVE_PATH trn_nki_path ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/trnvp/python/trn-nki)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/links)
 file(CREATE_LINK ${trn_nki_path} ${CMAKE_BINARY_DIR}/links/trn-nki SYMBOLIC)

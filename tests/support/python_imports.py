@@ -29,12 +29,14 @@ def _folders(*packages: str) -> list[str]:
 
 # File or folder -> prefixes that it may import; the first match applies, as in check_arrows.py.
 ALLOWED = {
+    f"{PYTHON}trn_nki/run/tools.py": [f"{PYTHON}trnvp/"],
     **{f"{PYTHON}trn_nki/{name}/": _folders(name, *others) for name, others in PACKAGES.items() if name != "profile"},
-    f"{PYTHON}trn_nki/profile/": [*_folders("profile", *PACKAGES["profile"]), f"{PYTHON}trnvp_control.py"],
-    f"{PYTHON}trn_nki/command.py": _folders(*PACKAGES),
+    f"{PYTHON}trn_nki/profile/": [*_folders("profile", *PACKAGES["profile"]), f"{PYTHON}trnvp_control/"],
+    f"{PYTHON}trn_nki/command.py": [*_folders(*PACKAGES), f"{PYTHON}trn_nki/manuals.py"],
     # Hands what runs and simulates a kernel to the functions of the package.
     f"{PYTHON}nki/__init__.py": [f"{PYTHON}nki/", *_folders("diagnostics", "trace", "simulate", "run")],
     f"{PYTHON}nki/": [f"{PYTHON}nki/", *_folders(*PACKAGES["trace"], "trace")],
+    f"{PYTHON}trnvp/": [f"{PYTHON}trnvp/", f"{PYTHON}trnvp_control/"],
     PYTHON: [],
 }
 

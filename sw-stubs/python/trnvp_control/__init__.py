@@ -27,7 +27,11 @@ PROTOCOL = 1
 LARGEST_MESSAGE = 8 << 20  # bytes; the platform sends less
 
 
-class ControlError(Exception):
+class Error(Exception):
+    """Every exception of this module but OSError, and of the package trnvp."""
+
+
+class ControlError(Error):
     """The platform refused a call: its message and error code."""
 
     def __init__(self, message: str, code: int):
@@ -35,7 +39,7 @@ class ControlError(Exception):
         self.code = code
 
 
-class Disconnected(Exception):
+class Disconnected(Error):
     """The platform ended, or closed the connection."""
 
 

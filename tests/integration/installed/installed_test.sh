@@ -30,6 +30,21 @@ says '1 passed, 0 failed'
 run 0 trnvp report --help
 run 0 env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import numpy; numpy.save('x.npy', numpy.ones((128, 64), numpy.float32))"
 run 0 env PYTHONDONTWRITEBYTECODE=1 trn-nki run "$prefix/share/trnvp/scenarios/kernels/tiles.py:softmax" --in x=x.npy --check simulate
+# Python: as a package of the distribution, and in pytest, which finds the plug-in.
+cat >use_board.py <<'END'
+import site, sys
+site.addsitedir(sys.argv[1])
+import trnvp
+with trnvp.start("trn3-chip") as board:
+    board.copy(b"some bytes", "hbm0@16MiB")
+    print("data", board.copy("hbm0@16MiB", "host", 10).data, "of", trnvp.programs.folder())
+END
+run 0 env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 use_board.py "$prefix/lib/python3/dist-packages"
+says "data b'some bytes' of $prefix/$bin"
+echo 'def test_board(board): assert board.run("1 ms").reason == "time_limit"' >test_board.py
+run 0 env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/trnvp/python" /usr/bin/python3 -m pytest -p no:cacheprovider test_board.py
+says '1 passed'
+
 [ -z "$(find "$prefix" -name __pycache__ -o -name objects)" ] || failed 'build files are installed'
 
 # A host program over the vfio-user socket.

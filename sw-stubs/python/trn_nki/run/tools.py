@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of the build folder."""
+"""The programs of the build folder, or of the installation."""
 from __future__ import annotations
 
-import os
 import pathlib
 
-VARIABLE = "TRNVP_BUILD"
+from trnvp import programs
 
 
 def build_folder() -> pathlib.Path:
-    """The folder in the variable TRNVP_BUILD, or `build` of the source tree. Raises FileNotFoundError."""
-    given = os.environ.get(VARIABLE)
-    folder = pathlib.Path(given) if given else pathlib.Path(__file__).resolve().parents[4] / "build"
-    if not (folder / "trnctl").exists():
-        raise FileNotFoundError(f"{folder} holds no trnctl; build the project, or set {VARIABLE} to its build folder")
-    return folder
+    """Raises FileNotFoundError."""
+    return programs.folder()
 
 
 def tool(name: str) -> str:
