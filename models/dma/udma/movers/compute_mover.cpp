@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "models/dma/udma/movers/timed_access.h"
 #include "models/dma/udma/queues/axi.h"
 #include "models/dma/udma/queues/queue.h"
 #include "platform/framework/tlm/backing_store.h"
@@ -28,10 +29,7 @@ dma_progress dma_compute_mover::move(dma_transfer& t) {
         packet.access = 0;
     }
     packet.written = true;
-    if (timing() == timing_mode::functional || packet.delay == sc_core::SC_ZERO_TIME)
-        return dma_progress::done;
-    t.completes_at = sc_core::sc_time_stamp() + packet.delay;
-    return dma_progress::blocked;
+    return wait_for_arrival(t);
 }
 
 /// Performs a reduction whose operands and results are each in one window of plain memory, the
@@ -115,7 +113,7 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
         }
         const std::uint32_t length = std::min(left, axi::to_boundary(address));
         const auto reports = misuse::reports();
-        const auto result = memory_.access(command, address, bytes, length, pending_, packet.delay);
+        const auto result = timed_access(t, memory_, command, address, bytes, length, pending_);
         if (t.dropped) return dma_progress::failed;
         if (result == memory_port::outcome::deferred) return dma_progress::blocked;
         if (result == memory_port::outcome::failed) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "models/dma/udma/movers/timed_access.h"
 #include "models/dma/udma/queues/axi.h"
 #include "models/dma/udma/queues/queue.h"
 #include "platform/framework/tlm/backing_store.h"
@@ -70,8 +71,8 @@ void dma_mover::start(dma_transfer&& t, const sc_time& now) {
                           trace::hex("from", t.source),
                           trace::hex("to", t.destination),
                           {"bytes", t.length}});
-    t.completes_at = reserve(t, now);
-    if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
+    t.arrives_at = t.moves_at = reserve(t, now);
+    if (!flight_.empty()) t.moves_at = std::max(t.moves_at, flight_.back().moves_at);
     t.queue->begin_transfer();
     bytes_in_flight_ += t.length;
     flight_.push_back(std::move(t));
@@ -128,14 +129,29 @@ std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
 // ---- Completion
 
 void dma_mover::complete_due(dma_activation& activation) {
-    while (!flight_.empty()) {
-        dma_transfer& t = flight_.front();
-        const trace::on_behalf_of operation(t.slice.operation);
-        if (!t.dropped) {
-            if (t.completes_at > activation.now || activation.spent()) return;
-            if (move(t, activation) == dma_progress::blocked) return;
-            if (!t.dropped) finish(t);
+    for (;;) {
+        complete_arrived();
+        dma_transfer* const t = flight_.to_move();
+        if (t == nullptr) return;
+        if (!t->dropped) {
+            if (t->moves_at > activation.now || activation.spent()) return;
+            const trace::on_behalf_of operation(t->slice.operation);
+            if (move(*t, activation) == dma_progress::blocked) return;
+            if (!t->dropped) t->queue->has_moved();
         }
+        flight_.has_moved();
+    }
+}
+
+/// Completes the oldest transfers whose bytes have arrived, in the order of their starts.
+void dma_mover::complete_arrived() {
+    while (flight_.front_has_moved()) {
+        dma_transfer& t = flight_.front();
+        if (!t.dropped) {
+            if (!has_arrived(t)) return;
+            finish(t);
+        }
+        const trace::on_behalf_of operation(t.slice.operation);
         if (trace::on())
             // No effect if it has already ended.
             trace::end(t.slice, engine_.trace_row(), "dropped");
@@ -203,13 +219,12 @@ bool dma_mover::copy_directly(dma_transfer& t) {
 dma_progress dma_mover::copy_burst(dma_transfer& t) {
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
     auto reports = misuse::reports();
-    sc_time delay;
     if (burst_.empty()) burst_.resize(axi::boundary);
     if (in_burst_ == 0) {
         const std::uint32_t length =
             std::min({t.length - t.moved, axi::to_boundary(source), axi::to_boundary(destination)});
-        const auto read =
-            memory().access(tlm::TLM_READ_COMMAND, source, burst_.data(), length, pending_, delay);
+        const auto read = timed_access(t, memory(), tlm::TLM_READ_COMMAND, source, burst_.data(),
+                                       length, pending_);
         if (t.dropped) return dma_progress::failed;
         if (read == memory_port::outcome::deferred) return dma_progress::blocked;
         if (read == memory_port::outcome::failed) {
@@ -219,8 +234,8 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
         in_burst_ = length;
     }
     reports = misuse::reports();
-    const auto write = memory().access(tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
-                                       in_burst_, pending_, delay);
+    const auto write = timed_access(t, memory(), tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
+                                    in_burst_, pending_);
     if (t.dropped) return dma_progress::failed;
     if (write == memory_port::outcome::deferred) return dma_progress::blocked;
     if (write == memory_port::outcome::failed) {
@@ -230,15 +245,12 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
     }
     t.moved += in_burst_;
     in_burst_ = 0;
-    // The next burst waits. The last one's delay would hold up the transfers behind this one.
-    if (t.moved == t.length || timing() == timing_mode::functional ||
-        delay == sc_core::SC_ZERO_TIME)
-        return dma_progress::done;
-    t.completes_at = sc_core::sc_time_stamp() + delay;
-    return dma_progress::blocked;
+    // The next burst waits. Transfers behind this one do not wait for its last burst.
+    return t.moved < t.length ? wait_for_arrival(t) : dma_progress::done;
 }
 
 void dma_mover::finish(dma_transfer& t) {
+    const trace::on_behalf_of operation(t.slice.operation);
     const dma_queue& q = *t.queue;
     if (trace::on())
         trace::end(t.slice, engine_.trace_row(), "completed",
@@ -256,24 +268,32 @@ void dma_mover::finish(dma_transfer& t) {
 // ---- Waiting
 
 void dma_mover::drop(const dma_queue& queue) {
-    if (!flight_.empty() && flight_.front().queue == &queue) {
+    if (const dma_transfer* t = flight_.to_move(); t != nullptr && t->queue == &queue) {
         pending_.abandon();
         in_burst_ = 0;
     }
+    // Bytes on their way arrive: repeating them would write registers twice.
+    for (dma_transfer& t : flight_.moved())
+        if (t.queue == &queue && !t.dropped) finish(t);
     for (dma_transfer& t : flight_.all()) t.dropped |= t.queue == &queue;
 }
 
 sc_time dma_mover::due() const {
-    if (flight_.empty() || pending_.is_deferred()) return never();
-    const dma_transfer& next = flight_.front();
-    return next.dropped ? sc_core::sc_time_stamp() : next.completes_at;
+    sc_time earliest = never();
+    const auto consider = [&earliest](const dma_transfer& t, const sc_time& time) {
+        earliest = std::min(earliest, t.dropped ? sc_core::sc_time_stamp() : time);
+    };
+    if (flight_.front_has_moved()) consider(flight_.front(), flight_.front().arrives_at);
+    const dma_transfer* next = flight_.to_move();
+    if (next != nullptr && !pending_.is_deferred()) consider(*next, next->moves_at);
+    return earliest;
 }
 
 std::optional<std::string> dma_mover::waits_for(const dma_queue& queue) const {
-    if (!pending_.is_deferred() || flight_.empty() || flight_.front().queue != &queue)
-        return std::nullopt;
-    return fmt::format("{}: no response of memory at {:#x} or {:#x}", queue.describe(),
-                       flight_.front().source, flight_.front().destination);
+    const dma_transfer* t = flight_.to_move();
+    if (!pending_.is_deferred() || t == nullptr || t->queue != &queue) return std::nullopt;
+    return fmt::format("{}: no response of memory at {:#x} or {:#x}", queue.describe(), t->source,
+                       t->destination);
 }
 
 }  // namespace trn

@@ -16,8 +16,9 @@
 namespace trn {
 
 /// The data mover shared by the queues of an engine. A transfer reserves the mover and the path
-/// from source to destination when it starts; its bytes move when it completes. Transfers complete
-/// in the order in which they started.
+/// from source to destination when it starts; its bytes move at the end of that time, and it
+/// completes when they have arrived: at once, unless they are written through a socket with a
+/// delay. Transfers move and complete in the order in which they started.
 class dma_mover {
 public:
     explicit dma_mover(dma_engine_context& engine);
@@ -32,7 +33,8 @@ public:
     /// Earliest start of the next transfer. Precondition: !is_full().
     const sc_core::sc_time& next_start() const { return next_start_; }
     void start(dma_transfer&& t, const sc_core::sc_time& now);
-    /// Completes all due transfers, until a memory defers an access.
+    /// Moves the bytes of all due transfers, until a memory defers an access, and completes those
+    /// whose bytes have arrived.
     void complete_due(dma_activation& activation);
     /// Stops the queue's transfers from moving further bytes.
     void drop(const dma_queue& queue);
@@ -51,6 +53,7 @@ private:
     memory_port& memory() const { return engine_.group.memory; }
     sc_core::sc_time reserve(const dma_transfer& t, const sc_core::sc_time& now);
     std::uint64_t mover_bytes(const dma_operation& operation) const;
+    void complete_arrived();
     dma_progress move(dma_transfer& t, dma_activation& activation);
     bool copy_directly(dma_transfer& t);
     dma_progress copy_burst(dma_transfer& t);
@@ -61,8 +64,8 @@ private:
     sc_core::sc_time next_start_;
     dma_flight flight_;
     std::uint64_t bytes_in_flight_ = 0;
-    pending_access pending_;           // of the oldest transfer
-    std::vector<std::uint8_t> burst_;  // data of the oldest transfer between read and write
+    pending_access pending_;           // of the oldest transfer that has not moved
+    std::vector<std::uint8_t> burst_;  // its data between read and write
     unsigned in_burst_ = 0;
     dma_compute_mover compute_;
     std::uint64_t bytes_ = 0, descriptors_ = 0;

@@ -42,7 +42,7 @@ bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
         return false;
     }
     dma_ring& ring = sides_[side].ring;
-    const bool could_run = has_work() || in_flight_ > 0;
+    const bool could_run = has_work() || to_move_ > 0;
     adopt_length(side);
     if (count > ring.room()) {
         error(side,
@@ -96,7 +96,7 @@ void dma_queue::drop() {
     fetching_.reset();
     for (stream& side : sides_) side.rewind();
     packet_ = completed_;
-    in_flight_ = 0;
+    in_flight_ = to_move_ = 0;
     barrier_ = false;
     compute_.reset();
     abandoned_ = 0;

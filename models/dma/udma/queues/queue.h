@@ -88,9 +88,13 @@ public:
     /// Set while memory defers a fetch; then resume_fetch() must be called before anything else.
     std::optional<dma_side> fetching() const;
     dma_progress resume_fetch() { return fetch(fetch_request(*fetching_)); }
-    void begin_transfer() { ++in_flight_; }
-    /// Called after the transfer's bytes have moved; returns the number of m2s descriptors
-    /// completed.
+    void begin_transfer() {
+        ++in_flight_;
+        ++to_move_;
+    }
+    /// The bytes of the oldest such transfer have moved.
+    void has_moved() { --to_move_; }
+    /// Called when they have arrived; returns the number of m2s descriptors completed.
     std::uint32_t end_transfer(const dma_transfer& t);
 
     // Errors. True: the queue is aborted, either always or because software has not masked the
@@ -177,7 +181,8 @@ private:
     std::optional<fetch_request> fetching_;  // deferred by memory: repeated unchanged
     pending_access pending_fetch_;
     sc_core::sc_time ready_at_;  // end of an idle queue's start latency
-    std::uint32_t in_flight_ = 0;
+    // Transfers that have begun and not ended; of these, with bytes to move.
+    std::uint32_t in_flight_ = 0, to_move_ = 0;
     bool barrier_ = false;  // wait until no transfer is in flight
     // Time since a started packet lacks destinations.
     std::optional<sc_core::sc_time> starved_since_;

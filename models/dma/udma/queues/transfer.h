@@ -25,7 +25,6 @@ struct dma_compute_packet {
     bool begun = false, written = false;
     std::size_t access = 0;   ///< index in operation.accesses()
     std::uint32_t moved = 0;  ///< bytes moved of that access
-    sc_core::sc_time delay;   ///< of accesses through sockets
 };
 
 /// How much of a packet's source side has been started or completed.
@@ -39,7 +38,9 @@ struct dma_transfer {
     dma_queue* queue = nullptr;
     std::uint64_t source = 0, destination = 0;
     std::uint32_t length = 0, moved = 0;
-    sc_core::sc_time completes_at = {};
+    /// When its bytes have arrived, as far as they are reserved or moved.
+    sc_core::sc_time arrives_at = {};
+    sc_core::sc_time moves_at = {};  ///< when bytes move next; not before earlier transfers
     bool ends_source = false, ends_destination = false;  ///< completes that side's descriptor
     bool ends_packet = false;
     std::uint32_t abandoned = 0;  ///< sources of abandoned packets that it completes too

@@ -28,6 +28,7 @@ TEST(DmaFlightTest, TransfersLeaveInTheOrderInWhichTheyCame) {
             flight.push_back(numbered(number));
             expected.push_back(number);
         } else {
+            flight.has_moved();
             flight.pop_front();
             expected.pop_front();
         }
@@ -52,6 +53,7 @@ TEST(DmaFlightTest, AStreamReusesAFewPlaces) {
             first = std::min(first, place);
             last = std::max(last, place);
         }
+        flight.has_moved();
         flight.pop_front();
     }
     EXPECT_LT((last - first) / sizeof(dma_transfer), 16u);

@@ -375,6 +375,113 @@ TEST_F(DmaEngineTest, OneQueueCanRingTheDoorbellOfAnother) {
     EXPECT_TRUE(filled(dst, 512, 2));
 }
 
+/// Writes to semaphores, which have a latency, among copies in HBM.
+struct DmaSlowWriteTest : DmaEngineTest {
+    static constexpr std::uint64_t set = semaphores_at + 0x1400, increment = semaphores_at + 0x1800;
+
+    void SetUp() override {
+        DmaEngineTest::SetUp();
+        init_queue();
+        const std::int32_t one = 1;
+        std::memcpy(at(src), &one, 4);
+        stack.accessed(tlm::TLM_WRITE_COMMAND, src, 4);
+    }
+    /// Nanoseconds until a further descriptor is complete.
+    double wait_for_completion() {
+        const auto before = done(s2m);
+        double taken = 0;
+        for (; done(s2m) == before && taken < 10'000; taken += 10) run(10);
+        return taken;
+    }
+    double time_of_a_write() {
+        put_copy(src, set, 4);
+        ring_both(1);
+        return wait_for_completion();
+    }
+};
+
+TEST_F(DmaSlowWriteTest, CompletesWhenItsBytesHaveArrived) {
+    const double fast = time_of_a_write();
+    sems.latency = sc_time(2, sc_core::SC_US);
+    EXPECT_NEAR(time_of_a_write(), fast + 2000, 20);
+    EXPECT_EQ(dma.count(0).bytes, 8u);
+    EXPECT_EQ(dma.count(0).descriptors, 2u);
+}
+
+TEST_F(DmaSlowWriteTest, HoldsUpNeitherTheMovesBehindItNorTheirArrival) {
+    const double fast = time_of_a_write();
+    fill(src + 64, 64, 3);
+    sems.latency = sc_time(2, sc_core::SC_US);
+    put_copy(src, set + 4, 4);
+    put_copy(src + 64, dst, 64);
+    put_copy(src, set + 8, 4);
+    ring_both(3);
+    const auto before = done(s2m);
+    run(fast + 300);
+    EXPECT_TRUE(filled(dst, 64, 3));
+    EXPECT_EQ(sems.block.value(2), 1);
+    EXPECT_EQ(done(s2m), before);
+    run(2000);
+    EXPECT_EQ(done(s2m), before + 3);
+}
+
+TEST_F(DmaSlowWriteTest, DoesNotWaitForTheDataBeforeItAndThenForItself) {
+    const auto time_of_data_and_write = [this] {
+        put_copy(src, dst, 65536);
+        put_copy(src, set, 4);
+        ring_both(2);
+        return wait_for_completion() + wait_for_completion();
+    };
+    fill(src + 4, 65536 - 4, 3);
+    const double fast = time_of_data_and_write();
+    sems.latency = sc_time(50, sc_core::SC_NS);
+    EXPECT_NEAR(time_of_data_and_write(), fast, 20);  // the data's latency is longer
+}
+
+TEST_F(DmaSlowWriteTest, HappensOnceIfItsQueueStopsMeanwhile) {
+    const double fast = time_of_a_write();
+    const auto before = done(s2m);
+    sems.latency = sc_time(2, sc_core::SC_US);
+    put_copy(src, increment + 4 * 7, 4);
+    ring_both(1);
+    run(fast + 100);
+    EXPECT_EQ(done(s2m), before);
+    write(reg::m2s_change_state, 4);
+    write(reg::m2s_change_state, 1);
+    run(10'000);
+    EXPECT_EQ(sems.block.value(7), 1);
+    EXPECT_EQ(done(s2m), before + 1);
+    EXPECT_FALSE(dma.busy());
+}
+
+TEST_F(DmaSlowWriteTest, LeavesItsQueueIdleSoThatADoorbellStartsItAgain) {
+    const double fast = time_of_a_write();
+    fill(src + 64, 64, 3);
+    sems.latency = sc_time(2, sc_core::SC_US);
+    put_copy(src, set, 4);
+    ring_both(1);
+    run(fast);
+    put_copy(src + 64, dst, 64);
+    ring_both(1);
+    run(1300);  // start latency
+    EXPECT_FALSE(filled(dst, 64, 3));
+    run(300);
+    EXPECT_TRUE(filled(dst, 64, 3));
+}
+
+TEST_F(DmaSlowWriteTest, HasTheDelayOfItsReadWhenMemoryDefersIt) {
+    sems.latency = sc_time(2, sc_core::SC_US);
+    put_copy(semaphores_at + 0x1000, message_at, 4);
+    ring_both(1);
+    const auto before = done(s2m);
+    while (messages.questions == 0) run(10);
+    messages.answer();
+    run(1900);
+    EXPECT_EQ(done(s2m), before);
+    run(100);
+    EXPECT_EQ(done(s2m), before + 1);
+}
+
 TEST_F(DmaEngineTest, OverlappingCopiesMoveAscendingBursts) {
     init_queue();
     fill(src, 8192, 4);
