@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that is killed in the middle of a copy: `dies_in_mid_copy.py FROM TO SIZE SPACE FIRST LAST`.
 
-trnctl copies, and simulated time moves as this program lets it, so that the copy cannot be over before somebody looks. Once the byte
+trnctl copies, and simulated time moves as this program lets it, so that the copy cannot be over before its state is read. Once the byte
 at FIRST of the address space SPACE has changed, trnctl is killed; the byte at LAST must not have changed by then. Ends when the
 platform has let the host go.
 """

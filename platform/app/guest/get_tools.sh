@@ -78,7 +78,7 @@ get_kernel() {
     basename "$root"/lib/modules/* >"$work/ready/kernel-release"
 }
 
-# foreign_file: a file in the folder that has none of these names. The folder is then somebody's, and stays as it is.
+# foreign_file: a file in the folder that has none of these names. The folder then has another purpose, and stays as it is.
 foreign_file() {
     local path IFS=/
     for path in "$tools"/* "$tools"/.[!.]*; do

@@ -201,10 +201,10 @@ private:
     }
 
     void show_output() {
-        const bool somebody_reads = isatty(STDOUT_FILENO) != 0 || !chosen_.input.empty();
-        machine_.terminal().on_output([somebody_reads](std::string_view text) {
+        const bool has_reader = isatty(STDOUT_FILENO) != 0 || !chosen_.input.empty();
+        machine_.terminal().on_output([has_reader](std::string_view text) {
             std::fwrite(text.data(), 1, text.size(), stdout);
-            if (somebody_reads) std::fflush(stdout);
+            if (has_reader) std::fflush(stdout);
         });
     }
 

@@ -90,7 +90,7 @@ public:
                           sc_core::sc_time& delay) = 0;
     virtual bool bar_write(unsigned index, std::uint64_t offset,
                            std::span<const std::uint8_t> bytes, sc_core::sc_time& delay) = 0;
-    /// Sets who waits for deferred accesses; nullptr: nobody, and they fail. Until a deferred
+    /// Sets what waits for deferred accesses; nullptr: nothing, and they fail. Until a deferred
     /// access has ended, the host's next accesses to the function must stay behind it: call neither
     /// bar_read() nor bar_write(), nor those of configuration space. It ends at the latest after
     /// the completion timeout. reset(), detach() and this function end it at once. A read without

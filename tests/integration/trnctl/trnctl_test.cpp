@@ -240,9 +240,9 @@ TEST(TrnctlBoard, SingleChipReportsNoLinks) {
     EXPECT_EQ(lines_of(one.output)[0]["chip"], "chip1");
     EXPECT_EQ(lines_of(one.output)[0]["topology"], "none");
     EXPECT_EQ(lines_of(one.output)[0]["routing_id"], 8);
-    const auto nobody = run(two + "--chip chip7 topology");
-    EXPECT_EQ(nobody.status, 2);
-    EXPECT_THAT(nobody.output, HasSubstr("there is no 'chip7'"));
+    const auto missing = run(two + "--chip chip7 topology");
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_THAT(missing.output, HasSubstr("there is no 'chip7'"));
     EXPECT_THAT(run(two + "info").output, HasSubstr("choose a --chip"));
 }
 

@@ -35,7 +35,7 @@ private:
 
 std::string current_name() {
     const initiator* const source = initiator::current();
-    return source == nullptr ? "nobody" : source->describe();
+    return source == nullptr ? "no initiator" : source->describe();
 }
 
 /// A target of this project that records for whom it is accessed, and defers each access.
@@ -118,7 +118,7 @@ TEST_F(Attribution, PassesThroughAForeignTargetThatWaits) {
     EXPECT_EQ(target.memory.bytes[0x10], 5);
     const witness::access of_cpu{"hart 7", 42};
     EXPECT_THAT(target.seen, ElementsAre(of_cpu, of_cpu));  // deferred, and repeated
-    EXPECT_EQ(current_name(), "nobody");
+    EXPECT_EQ(current_name(), "no initiator");
     EXPECT_EQ(trace::current_operation(), 0u);
 }
 
@@ -179,12 +179,12 @@ TEST_F(Attribution, IsKeptInACallThatDoesNotWait) {
     EXPECT_THAT(target.seen, ElementsAre(of_cpu, of_cpu));
 }
 
-TEST_F(Attribution, OfAModelsOwnProcessNamesNobody) {
+TEST_F(Attribution, OfAModelsOwnProcessNamesNoInitiator) {
     bind_relay(coding_style::loosely_timed);
     cpu.identity = nullptr;
     cpu.read(0x10);
     run(1000);
-    const witness::access of_process{"nobody", 42};
+    const witness::access of_process{"no initiator", 42};
     EXPECT_THAT(target.seen, ElementsAre(of_process, of_process));
 }
 

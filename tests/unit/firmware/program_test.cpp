@@ -104,8 +104,8 @@ TEST(CollectiveProgram, FlippedBitIsRefused) {
 TEST(CollectiveProgram, InvalidStepIsRefused) {
     const auto refused = [](std::uint32_t number) { return error::step | number << 8; };
     EXPECT_EQ(check({{op(mark), 0, 0}, {op(77), 0, 0}}), refused(1)) << "unknown";
-    EXPECT_EQ(check({{op(wait, 7, 0), 1, 0}}), refused(0)) << "somebody else's semaphore";
-    EXPECT_EQ(check({{op(wait, 12, 0), 1, 0}}), refused(0)) << "somebody else's semaphore";
+    EXPECT_EQ(check({{op(wait, 7, 0), 1, 0}}), refused(0)) << "another core's semaphore";
+    EXPECT_EQ(check({{op(wait, 12, 0), 1, 0}}), refused(0)) << "another core's semaphore";
     EXPECT_EQ(check({{op(wait, 8, 2), 1, 0}}), refused(0)) << "rank 2 of 2";
     EXPECT_EQ(check({{op(wait, 8, 0), 0x80000000, 0}}), refused(0)) << "never reached";
     EXPECT_EQ(check({{op(wait, 8, 0), 0, 0}}), refused(0)) << "waits for nothing";

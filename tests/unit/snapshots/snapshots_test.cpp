@@ -159,8 +159,8 @@ TEST(Snapshots, HandoverStateMayBeLongAndHoldManyDescriptors) {
 /// A process without privileges, for which limits of processes hold.
 void give_up_privileges() {
     if (geteuid() != 0) return;
-    constexpr uid_t nobody = 65534;
-    if (setresuid(nobody, nobody, nobody) != 0) _exit(8);
+    constexpr uid_t unprivileged = 65534;
+    if (setresuid(unprivileged, unprivileged, unprivileged) != 0) _exit(8);
 }
 
 void limit(pid_t of, __rlimit_resource what, rlim_t value) {

@@ -73,8 +73,8 @@ struct plan {
     std::vector<exported> ports;                ///< in file order; of an open plan
     std::uint64_t digest = 0;                   ///< of all that is built; the same on every host
     std::vector<misuse::allowance> allowances;  ///< of its key `misuse`
-    /// Reads the files again, for the origins of all parameters within `scope`: a board that nobody
-    /// asks keeps none. \throws std::exception if the files cannot be read or have changed
+    /// Reads the files again, for the origins of all parameters within `scope`: a plan does not
+    /// keep them. \throws std::exception if the files cannot be read or have changed
     std::function<parameter_origins(std::string_view scope)> read_origins;
 
     const module* find(std::string_view path) const;

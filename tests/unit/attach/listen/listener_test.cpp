@@ -120,8 +120,8 @@ TEST_F(ListenerTest, TcpPortOfLoopbackServesItsOwnUserOnly) {
     std::vector<std::string> lines;
     const auto before =
         trn::log::replace_sink([&](const auto& record) { lines.emplace_back(record.text); });
-    constexpr uid_t nobody = 65534;
-    const tcp_client other(door->port(), nobody);
+    constexpr uid_t unprivileged = 65534;
+    const tcp_client other(door->port(), unprivileged);
     while (lines.empty()) io.run_one();
     trn::log::replace_sink(before);
     EXPECT_TRUE(clients.empty());

@@ -650,7 +650,7 @@ const malformed rows[] = {
     {"write_past_the_end", 10, packed(u64{1 << 20}, u32{0}, u32{4}, u32{0}), EINVAL},
     {"wait_without_a_time", 0x8002, {}, EINVAL},
     {"wait_for_300_years", 0x8002, packed(~u64{0}), EINVAL},
-    {"wait_where_nobody_can", 0x8002, packed(u64{5}), ENOTSUP},
+    {"wait_where_it_is_not_supported", 0x8002, packed(u64{5}), ENOTSUP},
     {"size_below_the_header", 9, packed(u64{0}, u32{0}, u32{4}), 0, 15},
     {"size_of_zero_payload_but_more", 9, packed(u64{0}, u32{0}, u32{4}), 0, 8},
     {"size_of_4_gib", 9, packed(u64{0}, u32{0}, u32{4}), 0, 0xffff'ffff},

@@ -794,9 +794,9 @@ TEST_F(DmaErrorTest, MisalignedRingBaseIsReported) {
     EXPECT_EQ(misuse::count(misuse::ring_base_misaligned), 2u);
 }
 
-struct somebody final : initiator {
-    somebody() : initiator(kind::firmware) {}
-    std::string describe() const override { return "somebody"; }
+struct named_hart final : initiator {
+    named_hart() : initiator(kind::firmware) {}
+    std::string describe() const override { return "a hart"; }
 };
 
 struct HostTransferTest : DmaEngineTest {
@@ -804,7 +804,7 @@ struct HostTransferTest : DmaEngineTest {
 };
 
 TEST_F(HostTransferTest, SoftwareResetOfABusyEngineIsReported) {
-    const somebody hart;
+    const named_hart hart;
     const auto pulse = [&] {
         reset_lines[0].set(true);
         reset_lines[0].set(false);
@@ -830,7 +830,7 @@ TEST_F(HostTransferTest, SoftwareResetOfABusyEngineIsReported) {
 }
 
 TEST_F(DmaErrorTest, CoreEngineResetIsNotReported) {
-    const somebody hart;
+    const named_hart hart;
     init_queue();
     put_copy(src, dst, 65536);
     ring_both(1);

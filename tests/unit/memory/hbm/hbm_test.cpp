@@ -345,7 +345,7 @@ TEST_F(UntrainedHbmTest, EndOfTheTrainingRevokesRefusals) {
     EXPECT_EQ(cpu.invalidations, before + 2);
 }
 
-TEST_F(HbmTest, RepairEndsAfterItsTimeThoughNobodyReadsTheStatus) {
+TEST_F(HbmTest, RepairEndsAfterItsTimeWithoutReadsOfTheStatus) {
     stack.inject_error(memory_error::repairable, 0x3000);
     cpu.read(0x3000);
     command(regs::control::repair.mask());

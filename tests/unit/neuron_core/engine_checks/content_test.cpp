@@ -21,7 +21,7 @@ protected:
     }
 };
 
-TEST_F(SramContent, IsUntouchedWhileNobodyReads) {
+TEST_F(SramContent, IsUntouchedWithoutReads) {
     write(100, 8, 7);
     EXPECT_EQ(std::ranges::count(bytes, 0), static_cast<std::ptrdiff_t>(bytes.size()) - 8);
 }

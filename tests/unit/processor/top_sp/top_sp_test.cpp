@@ -206,7 +206,7 @@ TEST_F(TopSpTest, ResetStopsTheHartAndRestartsItFromMemory) {
     EXPECT_EQ(aperture.read(at(cc::irq_status)), 0u);
     reset.set(false);
     run();
-    EXPECT_EQ(block.hart.state(), "in reset") << "until somebody lets it run";
+    EXPECT_EQ(block.hart.state(), "in reset") << "until it is released";
     run_counting_program();
     EXPECT_NE(block.hart.state(), "in reset");
 }
