@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "models/misuse_rules.h"
 #include "platform/embedding/reports.h"
+#include "platform/framework/misuse/allowance.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/netlist/join_ends.h"
@@ -54,6 +56,11 @@ void board_module::build(const std::string& file, const parameters& values, cons
                      .column = static_cast<int>(place.column())};
     for (const auto& [parameter, value] : values) options.set.push_back(parameter + "=" + value);
     modules_ = std::make_unique<system>(load_open_board(file, kinds, std::move(options)), this);
+    for (auto allowance : modules_->board().allowances) {  // of modules in this one
+        const std::string inner = std::exchange(allowance.modules, name());
+        if (!inner.empty()) allowance.modules += "." + inner;
+        misuse::allow(std::move(allowance));
+    }
     for (const auto& port : modules_->board().ports) show(port);
 }
 

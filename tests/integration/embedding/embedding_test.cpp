@@ -16,6 +16,8 @@
 #include "models/soc/reset_controller/reset_controller.h"
 #include "platform/embedding/board_module.h"
 #include "platform/embedding/reports.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/registers/misuse_rules.h"
 #include "platform/framework/tlm/set_access.h"
 #include "tests/support/plug_device.h"
 #include "tests/support/scratch_folder.h"
@@ -42,7 +44,7 @@ const char* kind_of(const std::string& name) {
     return object == nullptr ? "(none)" : object->kind();
 }
 
-/// A module of somebody else, around a board module.
+/// A foreign module around a board module.
 struct enclosure : sc_core::sc_module {
     enclosure(const sc_core::sc_module_name& name, const std::string& file,
               const board_module::parameters& values = {})
@@ -110,6 +112,22 @@ TEST(BoardModuleTest, MistakesOfAFileHaveTheirPlace) {
     const auto text = error_of([&] { board_module("dut", file); });
     EXPECT_THAT(text, HasSubstr("wrong.yaml:3:"));
     EXPECT_THAT(text, HasSubstr("did you mean 'size'?"));
+}
+
+TEST(BoardModuleTest, ExceptionsToMisuseRulesAreForTheModulesOfTheirBoard) {
+    const test::scratch_folder folder;
+    const auto file = folder / "allowing.yaml";
+    std::ofstream(file) << "board: allowing\ndescription: d\n"
+                           "misuse: {allow: [{rule: write-to-read-only, at: ram, reason: known}]}\n"
+                           "modules:\n  ram: {type: memory, size: 4 KiB}\n"
+                           "ports:\n  in: ram.in\n";
+    const enclosure first("first", file), second("second", file);
+    for (const std::string_view module :
+         {"ram", "first.dut.ram", "first.dut.rom", "second.dut.ram"})
+        misuse::report(misuse::write_to_read_only, module, "");
+    EXPECT_EQ(misuse::count(misuse::write_to_read_only, "ram"), 1u);
+    EXPECT_EQ(misuse::count(misuse::write_to_read_only, "first.dut.rom"), 1u);
+    EXPECT_EQ(misuse::count(misuse::write_to_read_only), 2u);
 }
 
 TEST(BoardModuleTest, PortsHaveTypes) {
@@ -245,7 +263,7 @@ TEST(LinkSocketsAloneTest, TwoLinksJoinTheirPlugs) {
     EXPECT_EQ(a.end.peer(), &b.end);
 }
 
-/// A root complex of somebody else sends TLPs.
+/// A foreign root complex sends TLPs.
 TEST(LinkSocketsAloneTest, ForeignRootComplexReadsAChip) {
     board_module chip("chip", "chips/trainium3");
     foreign_device root("root");
