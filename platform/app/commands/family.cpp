@@ -14,8 +14,10 @@
 #include "models/misuse_rules.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/framework/command_line/command_line.h"
+#include "platform/framework/command_line/completion.h"
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -54,6 +56,27 @@ const family_command* chosen_command(int argc, char** argv) {
     return nullptr;
 }
 
+/// The same of an unfinished line, for --complete: of the words before the last one.
+const family_command* command_of_line(std::string_view line) {
+    for (auto end = line.find(' '); end != line.npos; end = line.find(' ')) {
+        if (const auto* found = find_command(line.substr(0, end))) return found;
+        line.remove_prefix(end + 1);
+    }
+    return nullptr;
+}
+
+/// Boards, where the command line has one.
+std::vector<cli::candidate> boards_for(const cli::unfinished_line& line) {
+    static constexpr std::string_view with_board[] = {"run", "inspect"};
+    std::vector<cli::candidate> found;
+    const bool positional = line.option.empty() && line.commands.size() == 1 &&
+                            line.positionals.empty() &&
+                            std::ranges::find(with_board, line.commands[0]) != std::end(with_board);
+    if (positional || line.option == "--board")
+        for (const auto& board : list_boards()) found.push_back({board.name, board.description});
+    return found;
+}
+
 /// The words of `trnvp`: a program that was started by its own name has a command less.
 std::vector<char*> words_of_trnvp(int argc, char** argv) {
     std::vector<char*> words(argv, argv + argc);
@@ -71,7 +94,8 @@ std::span<const family_command> family() {
 }
 
 int exec_program_of_command(int argc, char** argv) {
-    const auto* command = chosen_command(argc, argv);
+    const bool completes = argc == 3 && argv[1] == std::string_view("--complete");
+    const auto* command = completes ? command_of_line(argv[2]) : chosen_command(argc, argv);
     if (command == nullptr || command->program == main_program) return 0;
     std::error_code unknown;
     const auto folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
@@ -102,7 +126,8 @@ int run_family_program(int argc, char** argv, std::initializer_list<own_command>
     }
     auto words = words_of_trnvp(argc, argv);
     return guarded([&] {
-        const int mistaken = parse_command_line(app, static_cast<int>(words.size()), words.data());
+        const int mistaken =
+            parse_command_line(app, static_cast<int>(words.size()), words.data(), boards_for);
         return mistaken != 0 ? mistaken : status;
     });
 }

@@ -7,10 +7,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/command_line/completion.h"
 #include "platform/framework/config/wildcards.h"
+#include "platform/framework/netlist/expansion/boards.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "sw-stubs/trnctl/session.h"
 
@@ -20,6 +22,7 @@ namespace {
 
 using json = session::json;
 using names = std::vector<std::string>;
+using words = std::vector<cli::candidate>;
 
 names modules_with(session& platform, const char* list) {
     names all;
@@ -78,46 +81,29 @@ names of_platform(const cli::unfinished_line& line) {
     return {};
 }
 
-/// Completions of the last word of an unfinished command line.
-names completions(cli::command& app, std::string_view text) {
-    const auto line = cli::read_unfinished(app, text);
-    const auto& typed = line.typed;
-    if (!line.option.empty()) return {};
-    auto all = line.next;
-    if (!typed.starts_with('-')) try {
-            const auto more = of_platform(line);
-            all.insert(all.end(), more.begin(), more.end());
+}  // namespace
+
+std::vector<cli::candidate> trnctl_words(const cli::unfinished_line& line) {
+    words all;
+    if (line.option.empty()) try {
+            for (auto& name : of_platform(line)) all.push_back({std::move(name), ""});
         } catch (const std::exception&) {
             // No platform there: the command itself says so.
         }
-    std::erase_if(all, [&](const std::string& word) {
-        return !word.starts_with(typed) || (typed.empty() && word.starts_with('-'));
-    });
-    std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    if (line.option == "--board")
+        for (auto& board : list_boards()) all.push_back({board.name, board.description});
     return all;
 }
 
-struct completion_options {
-    std::string shell = {}, line = {};
-};
-
-}  // namespace
-
 void add_completion(cli::command& app) {
-    const auto options = std::make_shared<completion_options>();
-    auto* command = app.add_subcommand("completion", "a script that lets bash complete words");
-    command->add_option("shell", options->shell, "bash")
+    const auto shell = std::make_shared<std::string>();
+    auto* command = app.add_subcommand("completion", "a script that lets a shell complete words");
+    command->add_option("shell", *shell, "bash, zsh or fish")
         ->required()
-        ->transform(cli::one_of({"bash"}));
+        ->transform(cli::one_of({"bash", "zsh", "fish"}));
     command->examples({{"trnctl completion bash", "prints it"},
                        {"trnctl completion bash > trnctl.bash", "for `source trnctl.bash`"}});
-    command->add_option("--line", options->line,
-                        "used by the script: print what the last word can be");
-    command->callback([options, &app] {
-        if (options->line.empty()) return print("{}", cli::bash_completion("trnctl"));
-        for (const auto& word : completions(app, options->line)) print("{}\n", word);
-    });
+    command->callback([shell] { print("{}", cli::completion_script(*shell, "trnctl")); });
 }
 
 }  // namespace trn

@@ -86,7 +86,7 @@ int execute(int argc, char** argv) {
     app.examples(
         {{"trnctl --board trn3-chip copy host hbm0@16MiB 1MiB --verify", "starts a board for it"},
          {"trnctl --connect sockets info", "of a platform that runs with --listen sockets"}});
-    if (const int mistaken = parse_command_line(app, argc, argv)) return mistaken;
+    if (const int mistaken = parse_command_line(app, argc, argv, trnctl_words)) return mistaken;
     if (!line.chosen) return 0;  // --help
     line.chosen(*open_session(line.target));
     print_protocol_violations();

@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include "platform/framework/command_line/completion.h"
+#include "platform/framework/command_line/manual.h"
 #include "platform/framework/command_line/version.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/units.h"
@@ -152,8 +154,21 @@ int refuse(const CLI::App& app, const std::string& why) {
 }  // namespace
 
 int parse_command_line(cli::command& command, int argc, char** argv) {
+    return parse_command_line(command, argc, argv, {});
+}
+
+int parse_command_line(cli::command& command, int argc, char** argv, const cli::completer& more) {
     auto& app = command.wrapped();
     app.set_version_flag("--version", version_of(app), "print the version and the commit");
+    if (argc > 2 && argv[argc - 2] == std::string_view("--complete")) {
+        for (const auto& next : cli::completions(command, argv[argc - 1], more))
+            print_to(stdout, "{}\t{}\n", printable(next.word), printable(next.about));
+        return 0;
+    }
+    if (argc > 2 && argv[argc - 2] == std::string_view("--write-manuals")) {
+        const auto why = cli::write_manuals(app, argv[argc - 1]);
+        return why.empty() ? 0 : refuse(app, why);
+    }
     check_values_of(app);
     try {
         app.parse(argc, argv);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <utility>
 
@@ -34,16 +35,57 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-std::vector<std::string> followers(const CLI::App* app, bool commands_too) {
-    std::vector<std::string> names;
+std::vector<candidate> followers(const CLI::App* app, bool commands_too) {
+    std::vector<candidate> found;
     if (commands_too)
         for (const auto* subcommand : app->get_subcommands([](const CLI::App*) { return true; }))
-            names.push_back(subcommand->get_name());
+            found.push_back({subcommand->get_name(), subcommand->get_description()});
     for (; app != nullptr; app = app->get_parent())
         for (const auto* option : app->get_options())
-            for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
+            for (const auto& name : option->get_lnames())
+                found.push_back({"--" + name, option->get_description()});
+    return found;
 }
+
+/// The words of a type such as "TEXT:{contended,functional}".
+std::vector<candidate> choices_of(const CLI::Option& option) {
+    const auto type = option.get_type_name();
+    const auto begin = type.find('{'), end = type.find('}');
+    std::vector<candidate> found;
+    if (begin == type.npos || end == type.npos) return found;
+    for (auto word = begin + 1; word < end;) {
+        const auto next = std::min(type.find(',', word), end);
+        found.push_back({type.substr(word, next - word), ""});
+        word = next + 1;
+    }
+    return found;
+}
+
+/// Choices of the positional that is typed.
+std::vector<candidate> choices_of_positional(const CLI::App* app, std::size_t position) {
+    for (const auto* option : app->get_options())
+        if (option->get_positional() && position-- == 0) return choices_of(*option);
+    return {};
+}
+
+constexpr std::string_view bash_script = R"(_{0}() {{
+    mapfile -t COMPREPLY < <({0} --complete "${{COMP_LINE:0:COMP_POINT}}" 2>/dev/null | cut -f 1)
+    [[ ${{COMPREPLY[0]-}} == *= ]] && compopt -o nospace
+}}
+complete -o default -F _{0} {0}
+)";
+
+constexpr std::string_view zsh_script = R"(#compdef {0}
+local -a found
+local word about
+while IFS=$'\t' read -r word about; do
+    found+=("${{word//:/\:}}${{about:+:$about}}")
+done < <({0} --complete "${{(j: :)words[1,CURRENT-1]}} $PREFIX" 2>/dev/null)
+if (( $#found )); then _describe {0} found; else _files; fi
+)";
+
+constexpr std::string_view fish_script =
+    "complete -c {0} -a '({0} --complete (commandline -cp) 2>/dev/null)'\n";
 
 }  // namespace
 
@@ -72,19 +114,37 @@ unfinished_line read_unfinished(command& app, std::string_view text) {
             line.positionals.push_back(word);
         }
     }
-    if (line.option.empty()) line.next = followers(innermost, line.positionals.empty());
+    if (line.option.empty()) {
+        line.next = followers(innermost, line.positionals.empty());
+        const auto values = choices_of_positional(innermost, line.positionals.size());
+        line.next.insert(line.next.end(), values.begin(), values.end());
+    } else if (const auto* option = find_option(innermost, line.option)) {
+        line.next = choices_of(*option);
+    }
     return line;
 }
 
-std::string bash_completion(const std::string& program) {
+std::vector<candidate> completions(command& app, std::string_view text, const completer& more) {
+    const auto line = read_unfinished(app, text);
+    auto all = line.next;
+    if (!line.typed.starts_with('-') && more) {
+        const auto found = more(line);
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    std::erase_if(all, [&](const candidate& next) {
+        return !next.word.starts_with(line.typed) ||
+               (line.typed.empty() && next.word.starts_with('-'));
+    });
+    std::ranges::stable_sort(all, {}, &candidate::word);
+    const auto equal = std::ranges::unique(all, {}, &candidate::word);
+    all.erase(equal.begin(), equal.end());
+    return all;
+}
+
+std::string completion_script(std::string_view shell, const std::string& program) {
     // A '=' ends a word for bash, so it passes the line. Arguments continue after their '='.
-    return fmt::format(R"(_{0}() {{
-    mapfile -t COMPREPLY < <({0} completion bash --line "${{COMP_LINE:0:COMP_POINT}}" 2>/dev/null)
-    [[ ${{COMPREPLY[0]-}} == *= ]] && compopt -o nospace
-}}
-complete -o default -F _{0} {0}
-)",
-                       program);
+    if (shell == "zsh") return fmt::format(fmt::runtime(zsh_script), program);
+    return fmt::format(fmt::runtime(shell == "fish" ? fish_script : bash_script), program);
 }
 
 }  // namespace trn::cli

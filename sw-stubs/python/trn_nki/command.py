@@ -16,7 +16,7 @@ import numpy
 from trn_nki.compile import Compiled, compile_recording
 from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError, closest
 from trn_nki.diagnostics.tracebacks import is_end
-from trn_nki import simulate
+from trn_nki import manuals, simulate
 from trn_nki.profile import command as profile_command
 from trn_nki.profile import files_of
 from trn_nki.run import Options, RunError, assemble, execute
@@ -68,6 +68,18 @@ def nanoseconds(text: str) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
+    words = sys.argv[1:] if words is None else words
+    if words[:1] == ["--complete"] and len(words) == 2:
+        for word, about in manuals.completions(_parser(), words[1]):
+            print(f"{word}\t{about}")
+        return 0
+    if words[:1] == ["--write-manuals"] and len(words) == 3:  # FOLDER VERSION
+        try:
+            manuals.write(_parser(), pathlib.Path(words[1]), words[2])
+        except OSError as error:
+            print(f"trn-nki: {error.filename}: {error.strerror}", file=sys.stderr)
+            return EXIT_STATUS
+        return 0
     options, rest = _parser().parse_known_args(words)
     if rest:
         options.parser.error(f"takes no {' '.join(rest)}")

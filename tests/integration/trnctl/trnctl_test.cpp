@@ -194,8 +194,7 @@ TEST(TrnctlCommandLine, CompletionWaitsBrieflyForASocketThatDoesNotAnswer) {
     const scratch_folder folder;
     const auto silent = listen_at(folder / "control.sock");
     const auto begin = std::chrono::steady_clock::now();
-    const auto how =
-        run(trnctl + " completion bash --line 'trnctl --connect " + folder.text() + " inject '");
+    const auto how = run(trnctl + " --complete 'trnctl --connect " + folder.text() + " inject '");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     EXPECT_EQ(how.status, 0);
     EXPECT_EQ(how.output, "");
@@ -688,9 +687,9 @@ TEST_F(TrnctlConnect, LoadsAFirmwareIntoACoreAndPrintsItsLog) {
     EXPECT_EQ(ctl("cc load 3 no-such-file.elf").status, 1);
 }
 
-TEST_F(TrnctlConnect, CompletesWordsForBash) {
+TEST_F(TrnctlConnect, CompletesWords) {
     const auto completed = [this](const std::string& line) {
-        return run(trnctl + " completion bash --line 'trnctl " + line + "'").output;
+        return run(trnctl + " --complete 'trnctl " + line + "' | cut -f 1").output;
     };
     EXPECT_EQ(completed("inj"), "inject\n");
     EXPECT_EQ(completed("inject --connec"), "--connect\n");
@@ -701,6 +700,11 @@ TEST_F(TrnctlConnect, CompletesWordsForBash) {
     EXPECT_EQ(completed(inject + "chip0.udma0 descriptor_damaged "),
               "bit=\nengine=\nqueue=\nside=\n");
     EXPECT_EQ(completed("--connect no-such-folder inject "), "");
+    EXPECT_EQ(completed("completion "), "bash\nfish\nzsh\n");
+    EXPECT_EQ(completed("--timing f"), "functional\n");
+    EXPECT_THAT(completed("--board trn3-c"), HasSubstr("trn3-chip\n"));
+    EXPECT_EQ(run(trnctl + " --complete 'trnctl snapshots'").output,
+              "snapshots\tkept states and their simulated times\n");
     const auto in_bash = [](const std::string& typed) {
         return run("PATH=" + std::filesystem::path(TRNCTL).parent_path().string() +
                    ":$PATH bash -c 'set -u; source <(trnctl completion bash); COMP_LINE=\"" +
