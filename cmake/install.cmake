@@ -11,6 +11,38 @@ install(DIRECTORY scenarios DESTINATION ${trn_share} PATTERN __pycache__ EXCLUDE
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg)
 
+# Manual pages and completions, which programs write from their option tables: those of trn-nki where its Python is complete.
+set(trn_manuals ${CMAKE_BINARY_DIR}/manuals)
+set(programs trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm)
+set(commands)
+foreach(program ${programs})
+    list(APPEND commands COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
+        $<TARGET_FILE:${program}> --write-manuals ${trn_manuals}/trnvp)
+endforeach()
+add_custom_command(OUTPUT ${trn_manuals}/trnvp.stamp ${commands} COMMAND ${CMAKE_COMMAND} -E touch ${trn_manuals}/trnvp.stamp
+    DEPENDS ${programs} COMMENT "Manual pages" VERBATIM)
+set(stamps ${trn_manuals}/trnvp.stamp)
+set(manuals trnvp)
+execute_process(COMMAND /usr/bin/python3 -c "import numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+if(missing EQUAL 0)
+    file(GLOB sources CONFIGURE_DEPENDS sw-stubs/python/trn_nki/*.py sw-stubs/python/trn_nki/profile/command.py)
+    add_custom_command(OUTPUT ${trn_manuals}/python3-trnvp.stamp
+        COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
+            /usr/bin/python3 ${CMAKE_SOURCE_DIR}/sw-stubs/python/trn-nki --write-manuals ${trn_manuals}/python3-trnvp ${PROJECT_VERSION}
+        COMMAND ${CMAKE_COMMAND} -E touch ${trn_manuals}/python3-trnvp.stamp
+        DEPENDS ${sources} COMMENT "Manual pages of trn-nki" VERBATIM)
+    list(APPEND stamps ${trn_manuals}/python3-trnvp.stamp)
+    list(APPEND manuals python3-trnvp)
+endif()
+add_custom_target(manuals ALL DEPENDS ${stamps})
+foreach(component ${manuals})
+    set(from ${trn_manuals}/${component})
+    install(DIRECTORY ${from}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${component})
+    install(DIRECTORY ${from}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
+    install(DIRECTORY ${from}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${component})
+    install(DIRECTORY ${from}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${component})
+endforeach()
+
 # Images that a board may name, with symbols for debuggers.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION ${trn_share}/firmware COMPONENT trnvp-firmware
     FILES_MATCHING PATTERN *.bin PATTERN *.img PATTERN *.elf PATTERN objects EXCLUDE PATTERN CMakeFiles EXCLUDE)
@@ -34,17 +66,79 @@ install(FILES ${CMAKE_BINARY_DIR}/links/trn-nki DESTINATION ${CMAKE_INSTALL_BIND
 install(TARGETS trn_driver trn_vfio_user_client ARCHIVE COMPONENT libtrnvp-dev)
 install(DIRECTORY sw-stubs/driver/include/ sw-stubs/collectives/include/ sw-stubs/programs/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp COMPONENT libtrnvp-dev)
-install(FILES sw-stubs/transports/vfio_user/vfio_user.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp/vfio_user COMPONENT libtrnvp-dev)
+install(FILES sw-stubs/transports/vfio_user/vfio_user.h sw-stubs/transports/vfio_user/trn_driver_abi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp/vfio_user COMPONENT libtrnvp-dev)
 file(RELATIVE_PATH trn_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-driver.pc.in ${CMAKE_BINARY_DIR}/trnvp-driver.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/trnvp-driver.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libtrnvp-dev)
+
+# The framework and the models: one library of all that platform/embedding links, with headers.
+function(trn_archives variable target)
+    get_target_property(type ${target} TYPE)
+    set(found ${${variable}})
+    if(type STREQUAL STATIC_LIBRARY)
+        list(APPEND found ${target})
+        get_target_property(linked ${target} LINK_LIBRARIES)
+    else()
+        get_target_property(linked ${target} INTERFACE_LINK_LIBRARIES)
+    endif()
+    foreach(library ${linked})
+        if(TARGET ${library} AND library MATCHES "^trn_" AND NOT library IN_LIST found)
+            trn_archives(found ${library})
+        endif()
+    endforeach()
+    set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+set(archives)
+trn_archives(archives trn_embedding)
+set(merge "create libtrnvp.a\n")
+foreach(archive ${archives})
+    string(APPEND merge "addlib $<TARGET_FILE:${archive}>\n")
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/libtrnvp.mri CONTENT "${merge}save\nend\n")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/libtrnvp.a
+    COMMAND ${CMAKE_COMMAND} -E rm -f libtrnvp.a
+    COMMAND sh -c "${CMAKE_AR} -M < libtrnvp.mri" COMMAND ${CMAKE_STRIP} --strip-debug libtrnvp.a
+    DEPENDS ${archives} ${CMAKE_BINARY_DIR}/libtrnvp.mri WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMENT "Library of all models" VERBATIM)
+add_custom_target(trnvp_library ALL DEPENDS ${CMAKE_BINARY_DIR}/libtrnvp.a)
+install(FILES ${CMAKE_BINARY_DIR}/libtrnvp.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libtrnvp-platform-dev)
+foreach(folder platform/embedding platform/framework models)
+    foreach(root ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+        install(DIRECTORY ${root}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp/${folder} COMPONENT libtrnvp-platform-dev
+            FILES_MATCHING PATTERN *.h)
+    endforeach()
+endforeach()
+
+# find_package(trnvp)
+include(CMakePackageConfigHelpers)
+set(trn_platform_definitions "SC_CPLUSPLUS=201703L;SC_INCLUDE_DYNAMIC_PROCESSES")
+foreach(library trn_boost)
+    get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
+    list(APPEND trn_platform_definitions ${definitions})
+endforeach()
+set(trn_include ${CMAKE_INSTALL_INCLUDEDIR}/trnvp)
+set(trn_lib ${CMAKE_INSTALL_LIBDIR})
+set(trn_share_path ${trn_share})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-config.cmake.in ${CMAKE_BINARY_DIR}/trnvp-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp PATH_VARS trn_include trn_lib trn_share_path)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/trnvp-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/trnvp-config.cmake ${CMAKE_BINARY_DIR}/trnvp-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp COMPONENT libtrnvp-dev)
+foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h platform/embedding/abi.h)
+    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
+    string(REGEX MATCH "_VERSION \"([0-9.]+)\"" found "${text}")
+    string(FIND "${PROJECT_VERSION}" "${CMAKE_MATCH_1}" place)
+    string(REPLACE "." "_" suffix "${CMAKE_MATCH_1}")
+    if(NOT place EQUAL 0 OR NOT text MATCHES "_ABI [a-z_]+_abi_${suffix}\n")
+        message(FATAL_ERROR "${header} is of version ${CMAKE_MATCH_1}, the project ${PROJECT_VERSION}")
+    endif()
+endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "trnvp maintainers <maintainers@trnvp.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "virtual platform of AWS Trainium servers and racks")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES OFF)  # stall reports of our own errors name functions
-set(CPACK_COMPONENTS_ALL trnvp trnvp-firmware libtrnvp-dev python3-trnvp)
+set(CPACK_COMPONENTS_ALL trnvp trnvp-firmware libtrnvp-dev libtrnvp-platform-dev python3-trnvp)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION electronics)
@@ -56,6 +150,10 @@ set(CPACK_DEBIAN_TRNVP-FIRMWARE_PACKAGE_NAME trnvp-firmware)
 set(CPACK_DEBIAN_TRNVP-FIRMWARE_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_LIBTRNVP-DEV_PACKAGE_NAME libtrnvp-dev)
 set(CPACK_DEBIAN_LIBTRNVP-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_NAME libtrnvp-platform-dev)
+set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_DEPENDS
+    "libtrnvp-dev (= ${PROJECT_VERSION}), libsystemc-dev, libfmt-dev, libyaml-cpp-dev, nlohmann-json3-dev, libelf-dev, libdw-dev, libfdt-dev, libboost-dev")
 set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_NAME python3-trnvp)
 set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_SECTION python)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "platform/embedding/abi.h"
 #include "platform/embedding/link_sockets.h"
 #include "platform/embedding/signal_lines.h"
 #include "platform/framework/netlist/system.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trn_driver_abi.h"
 #include "trn_transport.h"
 
 #ifdef __cplusplus

@@ -45,12 +45,37 @@ echo 'def test_board(board): assert board.run("1 ms").reason == "time_limit"' >t
 run 0 env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/trnvp/python" /usr/bin/python3 -m pytest -p no:cacheprovider test_board.py
 says '1 passed'
 
-[ -z "$(find "$prefix" -name __pycache__ -o -name objects)" ] || failed 'build files are installed'
+# Manual pages and completions.
+for page in trnvp trnvp-run trnvp-test trnctl-copy trn-asm trn-nki-run; do
+    [ -s "$prefix/share/man/man1/$page.1" ] || failed "no manual page $page"
+done
+for file in bash-completion/completions/trnctl zsh/vendor-completions/_trnvp fish/vendor_completions.d/trn-nki.fish; do
+    [ -s "$prefix/share/$file" ] || failed "no $file"
+done
+
+[ -z "$(find "$prefix/share" -name __pycache__ -o -name objects)" ] || failed 'build files are installed'
+
+# A project with find_package(trnvp), found by PATH.
+run 0 "$cmake" -G Ninja -S "$here/consumer" -B consumer -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0
+run 0 "$cmake" --build consumer
+run 0 consumer/own_block "$here/consumer/own.yaml"
+says ': 2 + 40 is 42'
+mv "$prefix/$lib/libtrnvp.a" .
+run 1 "$cmake" -G Ninja -S "$here/consumer" -B without
+says 'libtrnvp-platform-dev'
+
+# Headers of another version do not link.
+cp -r "$prefix/include/trnvp" headers
+sed -i 's/abi_0_2/abi_0_1/' headers/vfio_user/trn_driver_abi.h
+run 1 sh -c "eval \"$cc '$here/copies.c' -Iheaders \$(pkg-config --libs trnvp-driver) -o stale\""
+says 'trn_driver_abi_0_1'
 
 # A host program over the vfio-user socket.
 run 0 sh -c "eval \"$cc -std=c11 -Wall -Werror '$here/copies.c' \$(pkg-config --cflags --libs trnvp-driver) -o copies\""
 env -i PATH="$prefix/$bin" trnvp run trn3-chip --listen "$scratch/sockets" >"$scratch/platform" 2>&1 &
 platform=$!
 for _ in $(seq 300); do [ -S "$scratch/sockets/chip0.sock" ] && break; sleep 0.1; done
-run 0 ./copies "$scratch/sockets/chip0.sock"
-says 'as sent'
+for program in ./copies consumer/copies; do
+    run 0 $program "$scratch/sockets/chip0.sock"
+    says 'as sent'
+done
