@@ -43,7 +43,42 @@ host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_ob
     find_capabilities();
 }
 
+host_function::~host_function() = default;
+
 // --- Requests toward the function
+
+/// A request with its header, which requests share: to make one takes longer than an access.
+class host_function::framed_request {
+public:
+    framed_request() { request_.set_extension(&header_); }
+    ~framed_request() {
+        request_.clear_extension<tlp>();
+        request_.clear_extension<pending_access>();
+    }
+    framed_request(const framed_request&) = delete;
+    framed_request& operator=(const framed_request&) = delete;
+
+    /// Returns whether the function has completed it.
+    bool send(host_bus& bus, tlm::tlm_command command, std::uint64_t address,
+              std::span<std::uint8_t> bytes, const tlp& header, pending_access* pending,
+              sc_time& delay) {
+        set_access(request_, command, address, bytes.data(), bytes.size());
+        request_.set_dmi_allowed(false);
+        request_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        header_ = header;
+        request_.set_extension(pending);
+        const bool is_repeated = pending != nullptr && pending->is_repeated();
+        if (is_repeated) pending->attempt(request_);
+        bus.send(request_, header_, delay);
+        if (request_.is_response_ok()) return true;
+        if (!is_repeated && is_deferred(request_)) pending->begin(request_);
+        return false;
+    }
+
+private:
+    payload request_;
+    tlp header_;
+};
 
 bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64_t address,
                          std::span<std::uint8_t> bytes, sc_time& delay, pending_access* pending) {
@@ -51,17 +86,11 @@ bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64
     header.destination = space;
     header.target = id_;
     header.host_left = leaving_;
-    payload request;
-    set_access(request, command, address, bytes.data(), bytes.size());
-    request.set_extension(&header);
-    if (pending != nullptr) {
-        request.set_extension(pending);
-        pending->attempt(request);
-    }
-    bus_.send(request, header, delay);
-    request.clear_extension(&header);
-    request.clear_extension(pending);
-    return request.is_response_ok();
+    // An interrupt may let the host send one inside another.
+    auto use = request_ != nullptr ? std::move(request_) : std::make_unique<framed_request>();
+    const bool ok = use->send(bus_, command, address, bytes, header, pending, delay);
+    request_ = std::move(use);
+    return ok;
 }
 
 std::uint32_t host_function::config_word(std::uint32_t offset) {

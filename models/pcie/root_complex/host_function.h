@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,6 +68,7 @@ public:
 
     /// `device`: the module of the function. Reads the sizes of its BARs and its MSI-X capability.
     host_function(host_bus& bus, function_id id, const sc_core::sc_object& device);
+    ~host_function() override;
 
     void join(std::uint64_t host) override { host_ = host; }
     bar_info bar(unsigned index) override;
@@ -140,6 +142,8 @@ private:
         bool is_for_peer() const;
     };
 
+    class framed_request;
+
     void forget_pointers(const host_range& range);
     void size_bars();
     void find_capabilities();
@@ -179,6 +183,7 @@ private:
     host_bus& bus_;
     const function_id id_;
     const sc_core::sc_object& device_;
+    std::unique_ptr<framed_request> request_;  // nullptr while one is sent, and before the first
     std::uint32_t class_code_ = 0;
     std::uint32_t pci_id_ = 0;
     std::uint64_t host_ = 0;
