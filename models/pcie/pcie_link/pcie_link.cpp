@@ -24,6 +24,11 @@ namespace {
 // PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over, the link retrains.
 constexpr unsigned replays_in_a_row = 4;
 
+/// Number of packets of at most `size` bytes; at least one. Most accesses need no division.
+std::uint64_t parts(std::uint64_t bytes, std::uint64_t size) {
+    return bytes <= size ? 1 : (bytes + size - 1) / size;
+}
+
 }  // namespace
 
 std::optional<std::string> pcie_link::check(const config& cfg) {
@@ -92,6 +97,8 @@ std::uint64_t pcie_link::wire_bytes(std::uint64_t payload, std::uint64_t packets
     const signalling& s = speed();
     const auto content =
         static_cast<unsigned __int128>(payload) + packets * std::uint64_t{s.packet_overhead};
+    if (content >> 32 == 0)  // a division of 128 bits takes longer
+        return (static_cast<std::uint64_t>(content) * s.wire + s.content - 1) / s.content;
     return static_cast<std::uint64_t>((content * s.wire + s.content - 1) / s.content);
 }
 
@@ -170,11 +177,10 @@ sc_time pcie_link::carry(unsigned side, packet_class category, std::uint64_t pay
 sc_time pcie_link::way::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
                                 const sc_time& start) {
     const auto& cfg = link->cfg_;
-    const std::uint64_t packets = bytes == 0 ? 1 : (bytes + cfg.max_payload - 1) / cfg.max_payload;
+    const std::uint64_t packets = parts(bytes, cfg.max_payload);
     if (command == tlm::TLM_WRITE_COMMAND)
         return link->carry(side, packet_class::posted, bytes, packets, start);
-    const std::uint64_t requests =
-        bytes == 0 ? 1 : (bytes + cfg.max_read_request - 1) / cfg.max_read_request;
+    const std::uint64_t requests = parts(bytes, cfg.max_read_request);
     const sc_time asked = link->carry(side, packet_class::non_posted, 0, requests, start);
     return std::max(asked, link->carry(1 - side, packet_class::completion, bytes, packets, start));
 }
@@ -231,7 +237,8 @@ void pcie_link::received(plug& local, tlm::tlm_generic_payload& payload, sc_time
     }
     other(local).send(payload, delay);
     // Add the latency of the completion last: reservations at later hops begin before it.
-    if (payload.is_read() && timing() == timing_mode::contended && !pcie::is_deferred(payload))
+    const bool has_completion = payload.is_response_ok() || !pcie::is_deferred(payload);
+    if (payload.is_read() && timing() == timing_mode::contended && has_completion)
         delay += cfg_.latency;
 }
 
