@@ -2,7 +2,9 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "platform/framework/kernel/time_value.h"
@@ -12,6 +14,25 @@ namespace trn {
 namespace {
 
 timing_mode the_mode = timing_mode::contended;
+
+/// Results of time_of_value(), which looks up settings of the kernel each time: transfers have few
+/// lengths.
+struct known_time {
+    std::uint64_t ps = 0;
+    sc_core::sc_time time;
+};
+std::array<known_time, 256> known_times;  // by ps, modulo the size
+
+[[gnu::noinline]] void learn(known_time& place, std::uint64_t ps) {
+    place = {ps, time_of_value(ps)};
+}
+
+inline const sc_core::sc_time& time_of(std::uint64_t ps) {
+    known_time& place = known_times[ps % known_times.size()];
+    if (place.ps != ps) [[unlikely]]
+        learn(place, ps);
+    return place.time;
+}
 
 }  // namespace
 
@@ -45,7 +66,7 @@ void bandwidth_resource::hold_until(const sc_core::sc_time& time) {
 sc_core::sc_time bandwidth_resource::occupancy(std::uint64_t bytes) const {
     const auto ps =
         static_cast<unsigned __int128>(bytes) * ps_per_byte_ + (1ull << fraction_bits) - 1;
-    return time_of_value(static_cast<std::uint64_t>(ps >> fraction_bits));
+    return time_of(static_cast<std::uint64_t>(ps >> fraction_bits));
 }
 
 sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& start) {
@@ -64,7 +85,9 @@ sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core:
 void bandwidth_resource::add_gap(const sc_core::sc_time& end) {
     const sc_core::sc_time& now = sc_core::sc_time_stamp();
     if (end <= now) return;
-    if (!gaps_.empty() && gaps_.front().end <= now)
+    if (gaps_end_ <= now)
+        gaps_.clear();
+    else if (gaps_.front().end <= now)
         std::erase_if(gaps_, [&](const gap& each) { return each.end <= now; });
     gaps_.push_back({std::max(free_at_, now), end});
     gaps_end_ = end;
