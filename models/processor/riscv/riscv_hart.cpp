@@ -270,8 +270,8 @@ void riscv_hart::on_reset(bool level) {
 }
 
 [[gnu::always_inline]] inline bool riscv_hart::send() {
-    const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
     sc_core::sc_time delay = cycles_.times(core_->ticks() - ticks_start_);
+    const std::uint64_t before = delay.value();
     const auto reports = misuse::reports(), line_changes = irq_out::scheduled();
     {
         const acting self(*this);

@@ -24,10 +24,8 @@ const time_multiples& time_multiples::of_period(std::uint64_t picoseconds) {
 }
 
 time_multiples::time_multiples(std::uint64_t picoseconds) : period_(picoseconds) {
-    for (std::uint64_t n = 0; n < few; ++n) {
-        few_[n] = time_of_value(n * period_);
-        many_[n] = time_of_value(n * few * period_);
-    }
+    for (std::uint64_t n = 0; n < few; ++n) few_[n] = time_of_value(n * period_);
+    for (std::uint64_t n = 0; n < many; ++n) many_[n] = time_of_value(n * few * period_);
 }
 
 }  // namespace trn

@@ -30,14 +30,15 @@ public:
 
     explicit time_multiples(std::uint64_t picoseconds);
     sc_core::sc_time times(std::uint64_t count) const {
-        if (count >= few * few) return time_of_value(count * period_);
+        if (count >= few * many) return time_of_value(count * period_);
         return many_[count / few] + few_[count % few];
     }
 
 private:
-    static constexpr std::uint64_t few = 256;
+    static constexpr std::uint64_t few = 256, many = 512;  // for quanta of 100,000 instructions
     const std::uint64_t period_;
-    std::array<sc_core::sc_time, few> few_, many_;
+    std::array<sc_core::sc_time, few> few_;
+    std::array<sc_core::sc_time, many> many_;
 };
 
 /// Simulated time ends after 200 days; later events do not happen. The kernel's 64 bits of
