@@ -14,7 +14,14 @@ namespace trn {
 using sc_core::sc_time;
 
 deferred_calls::call::call(deferred_calls& owner)
-    : tlm_generic_payload(&owner), asker_([this, &owner] { owner.recycle(*this); }) {}
+    : tlm_generic_payload(&owner), asker_([this, &owner] { owner.recycle(*this); }) {
+    set_extension(&attribution_);
+}
+
+deferred_calls::call::~call() {
+    forget();
+    clear_extension(&attribution_);
+}
 
 sc_time deferred_calls::call::delay() const {
     const sc_time& now = sc_core::sc_time_stamp();
@@ -27,11 +34,8 @@ void deferred_calls::call::copy(const tlm::tlm_generic_payload& original, const 
     enables_.resize(is_selective ? original.get_byte_enable_length() : 0);
     set_data_ptr(bytes_.data());
     set_byte_enable_ptr(is_selective ? enables_.data() : nullptr);
-    deep_copy_from(original);  // extensions by their clone()
-    if (get_extension<attribution>() == nullptr) {
-        attribution_.take();
-        set_extension(&attribution_);
-    }
+    deep_copy_from(original);  // attribution by its copy_from(), other extensions by their clone()
+    if (original.get_extension<attribution>() == nullptr) attribution_.take();
     set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     set_dmi_allowed(false);
     start_ = start;
@@ -40,11 +44,11 @@ void deferred_calls::call::copy(const tlm::tlm_generic_payload& original, const 
 
 deferred_calls::call* deferred_calls::enter(tlm::tlm_generic_payload& payload, sc_time& delay) {
     auto* const access = payload.get_extension<pending_access>();
-    const sc_time& now = sc_core::sc_time_stamp();
     if (access == nullptr) {
         refuse(payload);
         return nullptr;
     }
+    const sc_time& now = sc_core::sc_time_stamp();
     if (call* const repeated = access->is_repeated() ? find(payload) : nullptr) {
         if (!repeated->is_done_) {
             repeated->asker_.hold(payload);
@@ -86,9 +90,8 @@ void deferred_calls::finish(call& done, const sc_time& end) {
     done.release();
 }
 
-/// Drops the extensions.
+/// Drops the extensions of the access.
 void deferred_calls::call::forget() {
-    if (get_extension<attribution>() == &attribution_) clear_extension(&attribution_);
     attribution_.release();
     reset();  // frees the clones
 }

@@ -26,7 +26,7 @@ public:
     /// A transaction for the foreign target; the memory manager is set.
     class call : public tlm::tlm_generic_payload {
     public:
-        ~call() override { forget(); }
+        ~call() override;
         /// When the access begins (absolute).
         const sc_core::sc_time& start() const { return start_; }
         /// The annotated delay with which it begins, if it is sent now.

@@ -33,9 +33,9 @@ bool thread_bridge::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::t
 
 deferred_calls::call* thread_bridge::enter(tlm::tlm_generic_payload& payload,
                                            sc_core::sc_time& delay) {
-    const bool can_wait = payload.get_extension<pending_access>() != nullptr;
-    return use_ == use::boundary && !can_wait && !payload.is_read() ? calls_.post(payload, delay)
-                                                                    : calls_.enter(payload, delay);
+    const bool is_posted = use_ == use::boundary && !payload.is_read() &&
+                           payload.get_extension<pending_access>() == nullptr;
+    return is_posted ? calls_.post(payload, delay) : calls_.enter(payload, delay);
 }
 
 void thread_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

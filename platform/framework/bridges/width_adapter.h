@@ -24,8 +24,9 @@ public:
 private:
     using payload = tlm::tlm_generic_payload;
 
+    void end_of_elaboration() override { target_ = base::out.operator->(); }
     void b_transport(payload& request, sc_core::sc_time& delay) override {
-        base::out->b_transport(request, delay);
+        target_->b_transport(request, delay);
     }
     tlm::tlm_sync_enum nb_transport_fw(payload& request, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay) override {
@@ -35,6 +36,8 @@ private:
                                        sc_core::sc_time& delay) override {
         return base::in->nb_transport_bw(response, phase, delay);
     }
+
+    tlm::tlm_fw_transport_if<>* target_ = nullptr;
 };
 
 }  // namespace trn
