@@ -213,7 +213,7 @@ TEST_F(CheckedHart, HartsThatTakeTurnsShareCodeAndMemory) {
 TEST_F(CheckedHart, AnotherProcessCanUseTheSameMemory) {
     // A mailbox: the hart takes what is in it, counts, and empties it; the other one fills it
     // again.
-    constexpr u64 mailbox = base + 0x2000, turns = 20'000;
+    constexpr u64 mailbox = base + 0x2000, turns = 2'000;
     constexpr u32 equal = 1 << 12;  // beq instead of bne
     put(base, {lw(8, 6, 0), bne(8, 0, -4) ^ equal, sw(0, 6, 0), addi(7, 7, 1), bne(7, 9, -16),
                jal(0, 0)});
