@@ -489,7 +489,9 @@ def _queues(profile: Profile) -> list[Row]:
 
 
 def _usage(profile: Profile, spans: list[tuple[int, int, int]]) -> list[Row]:
-    parts = intervals.sampled(spans, profile.first, profile.last, SAMPLES)
+    # The bytes of a last signal have moved before they arrive: their transfer ends after the execution.
+    ended = [(begin, min(end, profile.last), amount) for begin, end, amount in spans]
+    parts = intervals.sampled(ended, profile.first, profile.last, SAMPLES)
     width, total, rows = profile.duration / SAMPLES, 0.0, []
     for number, amount in enumerate(parts):
         total += amount
