@@ -9,6 +9,7 @@ install(TARGETS trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm trn-gue
 install(DIRECTORY platform/boards DESTINATION ${trn_share} FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY scenarios DESTINATION ${trn_share} PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY doc/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libtrnvp-platform-dev)
 install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg)
 
 # Manual pages and completions, which programs write from their option tables: those of trn-nki where its Python is complete.
@@ -100,6 +101,8 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/libtrnvp.a
     COMMAND sh -c "${CMAKE_AR} -M < libtrnvp.mri" COMMAND ${CMAKE_STRIP} --strip-debug libtrnvp.a
     DEPENDS ${archives} ${CMAKE_BINARY_DIR}/libtrnvp.mri WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMENT "Library of all models" VERBATIM)
 add_custom_target(trnvp_library ALL DEPENDS ${CMAKE_BINARY_DIR}/libtrnvp.a)
+install(TARGETS trn-generate-registers COMPONENT libtrnvp-platform-dev)
+install(FILES ${CMAKE_BINARY_DIR}/generated/trnvp_abi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp COMPONENT libtrnvp-platform-dev)
 install(FILES ${CMAKE_BINARY_DIR}/libtrnvp.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libtrnvp-platform-dev)
 foreach(folder platform/embedding platform/framework models)
     foreach(root ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
@@ -118,8 +121,9 @@ endforeach()
 set(trn_include ${CMAKE_INSTALL_INCLUDEDIR}/trnvp)
 set(trn_lib ${CMAKE_INSTALL_LIBDIR})
 set(trn_share_path ${trn_share})
+set(trn_programs ${CMAKE_INSTALL_BINDIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-config.cmake.in ${CMAKE_BINARY_DIR}/trnvp-config.cmake
-    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp PATH_VARS trn_include trn_lib trn_share_path)
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp PATH_VARS trn_include trn_lib trn_share_path trn_programs)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/trnvp-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/trnvp-config.cmake ${CMAKE_BINARY_DIR}/trnvp-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp COMPONENT libtrnvp-dev)

@@ -77,7 +77,7 @@ ALLOWED = {
     **framework("netlist/plan", "netlist/kinds", "misuse"),
     **framework("netlist/document", "netlist/plan"),
     **framework("netlist/binding", "netlist/document"),
-    **framework("netlist/expansion", "netlist/binding", "netlist/document", "netlist/plan", "misuse"),
+    **framework("netlist/expansion", "netlist/binding", "netlist/document", "netlist/plan", "netlist/kinds", "misuse"),
     **framework("netlist", "tlm", "kernel"),
     **framework("inspection", "kernel", "registers", "tlm", "netlist/kinds", "netlist/plan", "netlist/document"),
     **framework("snapshots", "kernel", "process"),

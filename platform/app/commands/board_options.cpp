@@ -8,15 +8,18 @@
 #include <filesystem>
 #include <utility>
 
+#include "models/kinds.h"
 #include "models/soc/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
+#include "platform/app/kinds_option.h"
 #include "platform/app/trace_name.h"
 
 namespace trn {
 
 void board_options::add_to(cli::command& command) {
     command.add_option("board", build.board, "a name from 'trnvp boards', or a path")->required();
+    add_kinds_option(command, kind_libraries, kinds());
     command.add_option("--firmware", build.firmware,
                        "flash image or ELF to boot (default: the board's)");
     command.add_option("--set", build.set, "NAME=VALUE for a parameter of the board")

@@ -16,6 +16,7 @@ namespace trn {
 /// Options of both `run` and `guest` to build, run and observe a board.
 struct board_options {
     platform_options build;
+    std::vector<std::string> kind_libraries;
     protocol_choice protocol;
     std::string timing = "contended";
     std::string policy = "free";

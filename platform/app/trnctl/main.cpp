@@ -2,6 +2,8 @@
 #include <string>
 #include <systemc>
 
+#include "models/kinds.h"
+#include "platform/app/kinds_option.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trace_name.h"
 #include "platform/app/trnctl/commands/commands.h"
@@ -22,6 +24,7 @@ void add_target(cli::command& app, session_options& target) {
     app.add_option("--connect", target.connect,
                    "folder of a running platform's sockets, or its control address");
     app.add_option("--board", target.board, "start this board here, and end with it");
+    add_kinds_option(app, target.kind_libraries, kinds());
     app.add_option("--firmware", target.firmware, "firmware for --board")->needs("--board");
     app.add_option("--set", target.set, "NAME=VALUE for a parameter of --board")
         ->allow_extra_args(false)
@@ -63,7 +66,7 @@ void add_commands(cli::command& app, invocation& line) {
 
 void group(cli::command& app) {
     app.group_options("A board of its own",
-                      {"--board", "--firmware", "--set", "--timing", "--seed", "--hart",
+                      {"--board", "--kinds", "--firmware", "--set", "--timing", "--seed", "--hart",
                        "--perf-map", "--misuse", "--check-protocol", "--trace"});
     app.group_options("A running platform", {"--connect", "--token-file"});
     app.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});

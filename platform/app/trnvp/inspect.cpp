@@ -13,8 +13,10 @@
 #include "platform/app/commands/kind_text.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/drawing/board_vocabulary.h"
+#include "platform/app/kinds_option.h"
 #include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/netlist/kinds/foreign_end.h"
+#include "platform/framework/netlist/kinds/kind_library.h"
 #include "platform/framework/netlist/plan/address_map.h"
 #include "platform/framework/output.h"
 
@@ -28,7 +30,7 @@ struct arguments {
     std::string name;  ///< name of a board or a kind
     std::string map;
     std::string graph;
-    std::vector<std::string> set;
+    std::vector<std::string> set, kind_libraries;
     bool as_json = false;
     bool list_kinds = false;
     bool device_tree = false;
@@ -76,10 +78,12 @@ ordered_json kind_json(const kind& k) {
 std::string all_kinds(bool as_json) {
     ordered_json list = ordered_json::array();
     std::string text;
-    for (const auto& k : kinds()) {
+    const auto add = [&](const kind& k) {
         list.push_back(kind_json(k));
         text += fmt::format("{:20} {}\n", k.name, k.doc);
-    }
+    };
+    std::ranges::for_each(kinds(), add);
+    for (const auto* loaded : loaded_kinds()) add(*loaded);
     return as_json ? dump(list) : text;
 }
 
@@ -195,7 +199,8 @@ ordered_json board_json(const plan& board, const std::string& map) {
 [[noreturn]] void refuse_name(const std::string& name) {
     std::vector<std::string> names;
     for (const auto& b : list_boards()) names.push_back(b.name);
-    for (const auto& k : kinds()) names.push_back(k.name);
+    const auto known = kind_names(kinds());
+    names.insert(names.end(), known.begin(), known.end());
     throw config_error(diagnostic{.code = mistake::unknown_board,
                                   .file = "",
                                   .message = fmt::format("no board and no kind '{}'", name),
@@ -240,6 +245,7 @@ void add_inspect(cli::command* command, int& status) {
     command
         ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")
         ->transform(cli::one_of({"svg", "dot"}));
+    add_kinds_option(*command, given->kind_libraries, kinds());
     command->add_option("--set", given->set, "a parameter of the board: name=value");
     command->add_flag("--device-tree", given->device_tree,
                       "the flattened device tree of a management processor with stock software");

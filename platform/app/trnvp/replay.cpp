@@ -20,6 +20,7 @@
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/hart_option.h"
+#include "platform/app/kinds_option.h"
 #include "platform/app/protocol_option.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
@@ -54,6 +55,7 @@ struct replay_options {
     hart_choice hart{.mode = as_recorded};
     protocol_choice protocol;
     misuse::choices misuse;
+    std::vector<std::string> kind_libraries;
     bool strict = false;
     bool json = false;
 };
@@ -195,6 +197,7 @@ void add_replay(cli::command* c, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
+    add_kinds_option(*c, chosen->kind_libraries, kinds());
     add_hart_option(*c, chosen->hart);
     add_misuse_options(*c, chosen->misuse);
     add_protocol_option(*c, chosen->protocol);
@@ -206,7 +209,7 @@ void add_replay(cli::command* c, int& status) {
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
-    c->group_options("Platform", {"--firmware", "--hart", "--perf-map", "--max-time"});
+    c->group_options("Platform", {"--firmware", "--kinds", "--hart", "--perf-map", "--max-time"});
     c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
                                  "--check-protocol", "--uart", "--strict", "--json"});
     c->examples({{"trnvp replay session --uart none", "status 0 if nothing differs"},

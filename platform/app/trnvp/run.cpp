@@ -354,8 +354,8 @@ void add_run(cli::command* c, int& status) {
     c->add_flag("--paused", chosen->paused,
                 "start paused, until a debugger or control client resumes");
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
-    c->group_options("Board",
-                     {"--firmware", "--set", "--timing", "--seed", "--hart", "--perf-map"});
+    c->group_options(
+        "Board", {"--kinds", "--firmware", "--set", "--timing", "--seed", "--hart", "--perf-map"});
     c->group_options("Stock software", {"--load", "--initrd", "--device-tree", "--bootargs"});
     c->group_options("Connections", {"--listen", "--gdb", "--control-tcp", "--allow-remote",
                                      "--token-file", "--uart", "--record"});

@@ -92,8 +92,8 @@ void add_guest(cli::command* c, int& status) {
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
-    c->group_options("Board", {"--firmware", "--set", "--timing", "--seed", "--time-policy",
-                               "--hart", "--perf-map"});
+    c->group_options("Board", {"--kinds", "--firmware", "--set", "--timing", "--seed",
+                               "--time-policy", "--hart", "--perf-map"});
     c->group_options("Which devices",
                      {"--server", "--servers", "--devices", "--functions", "--flat"});
     c->group_options("Guest", {"--module", "--run", "--append", "--kernel", "--initrd", "--product",

@@ -22,6 +22,7 @@ struct test_options {
     unsigned jobs = 0;
     misuse::choices misuse;
     hart_choice hart;
+    std::vector<std::string> kind_libraries;
     protocol_choice protocol;
     scenario::selection selected;
     bool json = false, quiet = false, list = false, digest = false, share = true;

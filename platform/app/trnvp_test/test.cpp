@@ -14,10 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "models/kinds.h"
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
+#include "platform/app/kinds_option.h"
 #include "platform/app/regression/history/durations.h"
 #include "platform/app/regression/pages/annotate_option.h"
 #include "platform/app/regression/pages/html_report.h"
@@ -233,7 +235,8 @@ int run(const test_options& chosen) {
 std::string options_of(const test_options& chosen) {
     std::string text;
     for (const std::string_view word : chosen.forwarded)
-        for (const std::string_view option : {"--misuse=", "--misuse-allow=", "--check-protocol="})
+        for (const std::string_view option :
+             {"--misuse=", "--misuse-allow=", "--check-protocol=", "--kinds="})
             if (word.starts_with(option))
                 text += fmt::format(" {} {}", option.substr(0, option.size() - 1),
                                     scenario::shell_word(word.substr(option.size())));
@@ -308,6 +311,7 @@ void add_test(cli::command* c, int& status) {
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
     add_protocol_option(*c, chosen->protocol);
+    add_kinds_option(*c, chosen->kind_libraries, kinds());
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "report the registers that each run accessed; .json or .md");
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
@@ -365,7 +369,7 @@ void add_test(cli::command* c, int& status) {
     c->group_options("How often", {"--seeds", "--repeat", "--shuffle", "--until-fail", "--share"});
     c->group_options("Where", {"--jobs", "--slurm", "--partition"});
     c->group_options("Platform", {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow",
-                                  "--check-protocol"});
+                                  "--check-protocol", "--kinds"});
     c->group_options("Reports", {"--junit", "--html", "--report", "--history", "--json",
                                  "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal",
                                  "--coverage", "--fidelity-report"});

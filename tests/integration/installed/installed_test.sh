@@ -64,6 +64,20 @@ mv "$prefix/$lib/libtrnvp.a" .
 run 1 "$cmake" -G Ninja -S "$here/consumer" -B without
 says 'libtrnvp-platform-dev'
 
+# A block in a library outside the tree: its firmware, board and scenario.
+cp -r "$here/../../../doc/examples/own_block" block
+run 0 "$cmake" -G Ninja -S block -B block/build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0
+run 0 "$cmake" --build block/build
+run 0 trnvp inspect scaler --kinds block/build/libscaler.so
+says 'time_per_word'
+cd block/build
+run 0 trnvp test scenario.yaml
+cd ../..
+says '1 passed, 0 failed'
+sed 's/trnvp-0[.]2[.]0-/trnvp-0.1.9-/' block/build/libscaler.so >block/other.so
+run 2 trnvp inspect scaler --kinds block/other.so
+says 'build it again'
+
 # Headers of another version do not link.
 cp -r "$prefix/include/trnvp" headers
 sed -i 's/abi_0_2/abi_0_1/' headers/vfio_user/trn_driver_abi.h

@@ -17,6 +17,7 @@
 
 #include "models/kinds.h"
 #include "platform/framework/netlist/expansion/plan_board.h"
+#include "platform/framework/netlist/kinds/kind_library.h"
 #include "platform/framework/netlist/kinds/kind_table.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/router.h"

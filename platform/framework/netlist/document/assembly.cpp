@@ -153,11 +153,12 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
         out.variant_of = base.as<std::string>();
     } else if (role == file_role::board)
         root.only(
-            {"board", "description", "parameters", "limits", "presets", "modules", "bind", "ports",
-             "misuse"},
+            {"board", "description", "kinds", "parameters", "limits", "presets", "modules", "bind",
+             "ports", "misuse"},
             root.find("scenario") ? "a board (this is a scenario, for trnvp test)" : "a board");
     else
-        root.only({"assembly", "description", "parameters", "presets", "modules", "bind", "ports"},
+        root.only({"assembly", "description", "kinds", "parameters", "presets", "modules", "bind",
+                   "ports"},
                   "an assembly");
     out.name = root.require<std::string>(kind_key);
     out.description = root.get<std::string>("description", "");

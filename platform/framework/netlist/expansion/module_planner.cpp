@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "platform/framework/misuse/allowance_text.h"
+#include "platform/framework/netlist/kinds/kind_library.h"
 
 namespace trn {
 
@@ -137,7 +138,20 @@ void module_planner::note_defaults(std::string_view module, const assembly& file
                   p.node);
 }
 
+/// `kinds: [libmine.so]`: paths from the folder of the file.
+bool module_planner::load_libraries(const assembly& file) {
+    const auto before = all_.mistakes();
+    if (const auto libraries = file.root().find("kinds"))
+        for (const auto& library : libraries.items())
+            if (const auto name = library.as<std::string>(); !name.empty())
+                if (const auto why = load_kinds(file.folder / name, kinds_))
+                    all_.report(library, mistake::unreadable_file,
+                                fmt::format("no kinds from '{}': {}", name, *why));
+    return all_.mistakes() == before;
+}
+
 void module_planner::expand(scope& here) {
+    if (!load_libraries(*here.file)) return;
     const auto list = here.file->root().at("modules");
     for (const auto& e : list.entries()) {
         auto declared = read(here, e);
@@ -270,7 +284,7 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     out.built_as = find_kind(kinds_, *name);
     if (out.built_as == nullptr)
         all_.report(type, mistake::unknown_type, fmt::format("no kind '{}'", *name),
-                    [&] { return suggest(*name, names_of(kinds_)); });
+                    [&] { return suggest(*name, kind_names(kinds_)); });
     return out.built_as != nullptr;
 }
 

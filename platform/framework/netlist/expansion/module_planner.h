@@ -49,6 +49,7 @@ private:
 
     variables board_values(const assembly& board);
     void read_misuse(const assembly& board, const variables& known);
+    bool load_libraries(const assembly& file);
     void expand(scope& here);
     std::optional<declaration> read(const scope& here, const entry& e);
     bool read_each(const config::node& each, declaration& out);

@@ -135,9 +135,4 @@ std::optional<std::size_t> kind::find_port(std::string_view wanted) const {
     return std::nullopt;
 }
 
-const kind* find_kind(const kind_list& kinds, std::string_view name) {
-    const auto found = std::ranges::find(kinds, name, &kind::name);
-    return found == kinds.end() ? nullptr : &*found;
-}
-
 }  // namespace trn

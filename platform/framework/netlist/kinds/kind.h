@@ -177,6 +177,5 @@ struct kind {
 };
 
 using kind_list = std::vector<kind>;
-const kind* find_kind(const kind_list& kinds, std::string_view name);
 
 }  // namespace trn
