@@ -38,11 +38,10 @@ void binding(const std::string& text) {
 }
 
 std::string describe(const tlm::tlm_generic_payload& payload) {
-    const char* const command = payload.is_read()    ? "read"
-                                : payload.is_write() ? "write"
-                                                     : "access without data";
-    return fmt::format("{} of {} bytes at {:#x}", command, payload.get_data_length(),
-                       payload.get_address());
+    if (!payload.is_read() && !payload.is_write())
+        return fmt::format("command without data at {:#x}", payload.get_address());
+    return fmt::format("{} of {} bytes at {:#x}", payload.is_read() ? "read" : "write",
+                       payload.get_data_length(), payload.get_address());
 }
 
 std::string describe(const sc_core::sc_module& owner, const sc_core::sc_report& error,

@@ -30,7 +30,7 @@ void target_exception(const sc_core::sc_module& owner, const std::string& text,
 /// An error: the sockets cannot be bound.
 void binding(const std::string& text);
 
-/// "read of 4 bytes at 0x1000"
+/// "read of 4 bytes at 0x1000", "command without data at 0x1000"
 std::string describe(const tlm::tlm_generic_payload& payload);
 /// "<owner>: <type>: <message> (read of 4 bytes at 0x1000)", for target_error().
 std::string describe(const sc_core::sc_module& owner, const sc_core::sc_report& error,

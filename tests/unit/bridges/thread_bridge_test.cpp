@@ -319,4 +319,13 @@ TEST_F(ThreadBridgeTest, ANullPointerIsRefused) {
     EXPECT_THAT(log.texts(), ElementsAre(HasSubstr("grants a null pointer to 0x0 - 0x1fff")));
 }
 
+TEST(BridgeReport, DescribesCommandsWithoutData) {
+    tlm::tlm_generic_payload payload;
+    payload.set_address(0x1000);
+    EXPECT_EQ(bridge_report::describe(payload), "command without data at 0x1000");
+    payload.set_write();
+    payload.set_data_length(4);
+    EXPECT_EQ(bridge_report::describe(payload), "write of 4 bytes at 0x1000");
+}
+
 }  // namespace
