@@ -21,6 +21,7 @@ void initiator_bridge::end_of_elaboration() {
 }
 
 void initiator_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (!has_data(payload)) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     if (!caller_.has_name()) name_caller();
     threads_.transport(*target_, payload, delay, caller_);
 }
@@ -28,6 +29,10 @@ void initiator_bridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::s
 tlm::tlm_sync_enum initiator_bridge::nb_transport_fw(tlm::tlm_generic_payload& payload,
                                                      tlm::tlm_phase& phase,
                                                      sc_core::sc_time& delay) {
+    if (phase == tlm::BEGIN_REQ && !has_data(payload)) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return tlm::TLM_COMPLETED;
+    }
     if (!caller_.has_name()) name_caller();
     return requests_.receive(payload, phase, delay);
 }
@@ -38,6 +43,20 @@ tlm::tlm_sync_enum initiator_bridge::nb_transport_bw(tlm::tlm_generic_payload& p
         fmt::format("{}: the target answers a {} by nb_transport_bw, but was called by b_transport",
                     name(), bridge_report::describe(payload)));
     return tlm::TLM_ACCEPTED;
+}
+
+unsigned initiator_bridge::transport_dbg(tlm::tlm_generic_payload& payload) {
+    return has_data(payload) ? forwarding_module::transport_dbg(payload) : 0;
+}
+
+/// Reports a null pointer where there should be data: false.
+bool initiator_bridge::has_data(const tlm::tlm_generic_payload& payload) const {
+    if (payload.get_data_ptr() != nullptr || payload.get_data_length() == 0 ||
+        (!payload.is_read() && !payload.is_write()))
+        return true;
+    bridge_report::protocol(fmt::format("{}: the initiator sends a {} with a null data pointer",
+                                        name(), bridge_report::describe(payload)));
+    return false;
 }
 
 void initiator_bridge::serve() {

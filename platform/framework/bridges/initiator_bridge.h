@@ -46,6 +46,8 @@ private:
                                        sc_core::sc_time& delay) override;
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay) override;
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
+    bool has_data(const tlm::tlm_generic_payload& payload) const;
     void serve();
     void name_caller();
 

@@ -284,7 +284,7 @@ public:
             std::make_unique<transfer>(static_cast<tlm::tlm_mm_interface&>(*this), word));
         added->set_command(command);
         added->set_address(address);
-        added->set_data_ptr(reinterpret_cast<unsigned char*>(&added->word));
+        if (has_data) added->set_data_ptr(reinterpret_cast<unsigned char*>(&added->word));
         added->set_data_length(sizeof added->word);
         added->set_streaming_width(sizeof added->word);
         to_send_.push_back(added.get());
@@ -295,7 +295,7 @@ public:
     sc_time response_delay = ns(3);
     std::vector<response> responses;
     unsigned freed = 0, violations = 0;
-    bool has_memory_manager = true;
+    bool has_memory_manager = true, has_data = true;
 
 private:
     struct transfer : payload {

@@ -119,6 +119,30 @@ TEST(InitiatorBridge, AKilledThreadLeavesNoAccessBehind) {
     EXPECT_FALSE(cpu.has_ended);
 }
 
+TEST(InitiatorBridge, ANullDataPointerFailsTheAccessAndIsReported) {
+    const report_log log(bridge_report::protocol_type);
+    // The checker finds it too.
+    sc_core::sc_report_handler::set_actions("/trn/protocol/data_pointer", sc_core::SC_DO_NOTHING);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/debug_data", sc_core::SC_DO_NOTHING);
+    deferring_bus board;
+    tlm_driver tool("tool");
+    board.binder.bind(tool.out, board.bus.target, coding_style::loosely_timed);
+    sc_core::sc_start(ns(1));
+    EXPECT_EQ(tool.access(tlm::TLM_IGNORE_COMMAND, 0x10, nullptr, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_TRUE(log.texts().empty());
+    EXPECT_EQ(tool.access(tlm::TLM_READ_COMMAND, 0x10, nullptr, 4),
+              tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(tool.access(tlm::TLM_WRITE_COMMAND, 0x10, nullptr, 4),
+              tlm::TLM_GENERIC_ERROR_RESPONSE);
+    tlm::tlm_generic_payload payload;
+    set_access(payload, tlm::TLM_READ_COMMAND, 0x10, nullptr, 4);
+    EXPECT_EQ(tool.out->transport_dbg(payload), 0u);
+    ASSERT_EQ(log.texts().size(), 3u);
+    EXPECT_EQ(log.texts()[0],
+              std::string(board.binder.inserted()[0]->name()) +
+                  ": the initiator sends a read of 4 bytes at 0x10 with a null data pointer");
+}
+
 using taking = foreign::phased_master::way;
 
 /// A foreign initiator with phases: 20 writes and reads of deferring memory.
@@ -180,6 +204,18 @@ TEST_F(PhasedInitiatorTest, NeedsAMemoryManager) {
     EXPECT_EQ(master.responses[0].status, tlm::TLM_GENERIC_ERROR_RESPONSE);
     ASSERT_EQ(log.texts().size(), 1u);
     EXPECT_THAT(log.texts()[0], HasSubstr("set_mm()"));
+}
+
+TEST_F(PhasedInitiatorTest, NeedsADataPointer) {
+    const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/data_pointer", sc_core::SC_DO_NOTHING);
+    master.has_data = false;
+    master.send(tlm::TLM_READ_COMMAND, 0);
+    sc_core::sc_start(ns(100));
+    ASSERT_EQ(master.responses.size(), 1u);
+    EXPECT_EQ(master.responses[0].status, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    ASSERT_EQ(log.texts().size(), 1u);
+    EXPECT_THAT(log.texts()[0], HasSubstr("null data pointer"));
 }
 
 TEST(PhasedInitiator, OfAForeignTargetThatWaitsGoesThroughTwoBridges) {
