@@ -10,6 +10,21 @@ namespace trn {
 
 using sc_core::sc_time;
 
+namespace {
+
+/// An extended phase of another project.
+bool is_ignorable(const tlm::tlm_phase& phase) {
+    return phase > tlm::END_RESP;
+}
+
+/// Whether the target answers BEGIN_REQ as the base protocol allows, other than by TLM_ACCEPTED.
+bool is_answer(tlm::tlm_sync_enum progress, const tlm::tlm_phase& phase) {
+    return progress == tlm::TLM_COMPLETED ||
+           (progress == tlm::TLM_UPDATED && (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP));
+}
+
+}  // namespace
+
 phase_bridge::phase_bridge(const sc_core::sc_module_name& name)
     : forwarding_module(name, protocol::restricted, protocol::base) {
     SC_HAS_PROCESS(phase_bridge);
@@ -52,11 +67,17 @@ void phase_bridge::send(call& next) {
     sc_time delay = next.delay();
     tlm::tlm_sync_enum progress = tlm::TLM_COMPLETED;
     call_target(*this, next, [&] { progress = out->nb_transport_fw(next, phase, delay); });
-    if (progress == tlm::TLM_ACCEPTED) return;  // the target calls back
-    if (next.is_done())                         // and has done so: this is a second response
+    if (progress == tlm::TLM_ACCEPTED || (progress == tlm::TLM_UPDATED && is_ignorable(phase)))
+        return;          // the target calls back
+    if (next.is_done())  // and has done so: this is a second response
         return bridge_report::protocol(
             fmt::format("{}: the target answers a {} by nb_transport_bw and by its return", name(),
                         bridge_report::describe(next)));
+    if (!is_answer(progress, phase))
+        return bridge_report::protocol(fmt::format(
+            "{}: the target answers BEGIN_REQ of a {} by the return value {} with "
+            "phase {}; the access waits for END_REQ or BEGIN_RESP",
+            name(), bridge_report::describe(next), static_cast<int>(progress), phase.get_name()));
     end_request(next, delay);
     if (progress == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
     const sc_time end = sc_core::sc_time_stamp() + delay;
@@ -77,6 +98,7 @@ void phase_bridge::end_request(const call& sent, const sc_time& delay) {
 
 tlm::tlm_sync_enum phase_bridge::nb_transport_bw(tlm::tlm_generic_payload& payload,
                                                  tlm::tlm_phase& phase, sc_time& delay) {
+    if (is_ignorable(phase)) return tlm::TLM_ACCEPTED;
     auto* const answered = dynamic_cast<call*>(&payload);
     if (answered == nullptr || answered->is_done() ||
         (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP)) {

@@ -16,6 +16,7 @@ namespace trn {
 /// Joins initiators of this project to a foreign target with non-blocking transport (approximately
 /// timed): sends BEGIN_REQ, follows the phases of the base protocol, also when the target leaves
 /// some out (TLM_UPDATED, TLM_COMPLETED), and defers the initiators' accesses until the response.
+/// Ignores extended phases; reports others that are out of place, and goes on waiting.
 /// One request at a time until END_REQ; any number that wait for responses. Has no process that
 /// runs while it is idle.
 class phase_bridge final : public forwarding_module<64, 64, 0>, public describes_wait {

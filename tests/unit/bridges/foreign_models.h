@@ -108,6 +108,8 @@ private:
     }
 };
 
+DECLARE_EXTENDED_PHASE(refresh_phase);
+
 /// An approximately-timed memory controller. Checks the exclusion rule of requests, and keeps the
 /// one of responses.
 class phased_memory : public sc_core::sc_module {
@@ -118,6 +120,10 @@ public:
         early_response,        ///< TLM_UPDATED, BEGIN_RESP
         completion,            ///< TLM_COMPLETED
         no_end_of_request,     ///< BEGIN_RESP without END_REQ
+        extended_update,       ///< TLM_UPDATED with an extended phase, then four phases
+        extended_call,         ///< an extended phase by nb_transport_bw, then four phases
+        wrong_update,          ///< against the rules: TLM_UPDATED, BEGIN_REQ; then four phases
+        wrong_value,           ///< against the rules: no value of the enumeration
         two_responses,         ///< against the rules: BEGIN_RESP, and then TLM_COMPLETED
     };
     tlm_utils::simple_target_socket<phased_memory, 64> in{"in"};
@@ -131,6 +137,7 @@ public:
     sc_time accept_delay = ns(5), latency = ns(50);
     unsigned requests = 0, ends = 0, open = 0, max_open = 0, violations = 0;
     std::vector<sc_time> accepted_at;
+    std::vector<tlm::tlm_sync_enum> extended_returns;
 
 private:
     tlm::tlm_sync_enum nb_transport_fw(payload& request, tlm::tlm_phase& phase, sc_time& delay) {
@@ -167,12 +174,19 @@ private:
         default:
             is_requested_ = true;
             queue_.notify(request, phase, delay);
-            return tlm::TLM_ACCEPTED;
+            if (answers == way::extended_update) phase = refresh_phase;
+            if (answers == way::wrong_value) return static_cast<tlm::tlm_sync_enum>(3);
+            return answers == way::extended_update || answers == way::wrong_update
+                       ? tlm::TLM_UPDATED
+                       : tlm::TLM_ACCEPTED;
         }
     }
     void reached(payload& request, const tlm::tlm_phase& phase) {
         if (phase == tlm::BEGIN_REQ) {
-            if (answers == way::four_phases) queue_.notify(request, tlm::END_REQ, accept_delay);
+            if (answers == way::extended_call)
+                extended_returns.push_back(call_back(request, refresh_phase));
+            if (answers != way::no_end_of_request)
+                queue_.notify(request, tlm::END_REQ, accept_delay);
             queue_.notify(request, tlm::BEGIN_RESP, latency);
         } else if (phase == tlm::END_REQ) {
             is_requested_ = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/bridges/phase_bridge.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@ namespace {
 using namespace trn;
 using namespace trn::test;
 using foreign::ns;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
 using way = foreign::phased_memory::way;
 
 /// Two methods reach a memory controller with phases.
@@ -71,6 +75,19 @@ TEST_F(PhaseBridgeTest, FollowsAResponseWithoutEndOfRequest) {
     expect_words(way::no_end_of_request, 50);
 }
 
+TEST_F(PhaseBridgeTest, IgnoresAnExtendedPhaseThatTheTargetReturns) {
+    const report_log log(bridge_report::protocol_type);
+    expect_words(way::extended_update, 50);
+    EXPECT_THAT(log.texts(), IsEmpty());
+}
+TEST_F(PhaseBridgeTest, AcceptsAnExtendedPhaseThatTheTargetSends) {
+    const report_log log(bridge_report::protocol_type);
+    expect_words(way::extended_call, 50);
+    EXPECT_EQ(memory.extended_returns.size(), 32u);
+    EXPECT_THAT(memory.extended_returns, Each(tlm::TLM_ACCEPTED));
+    EXPECT_THAT(log.texts(), IsEmpty());
+}
+
 TEST_F(PhaseBridgeTest, SendsTheNextRequestBeforeTheResponse) {
     cpu.read(0);
     second.read(4);
@@ -121,6 +138,41 @@ TEST_F(PhaseBridgeTest, ASecondResponseIsReportedAndDropped) {
                                   ": the target answers a read of 4 bytes at 0x0 by "
                                   "nb_transport_bw and by its return");
     EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(PhaseBridgeTest, AReturnedPhaseOutOfPlaceIsReportedAndTheAccessWaits) {
+    memory.answers = way::wrong_update;
+    memory.bytes[8] = 7;
+    const report_log log(bridge_report::protocol_type);
+    // The checker finds it too.
+    sc_core::sc_report_handler::set_actions("/trn/protocol/phase_direction",
+                                            sc_core::SC_DO_NOTHING);
+    cpu.read(8);
+    sc_core::sc_start(ns(20));
+    EXPECT_TRUE(cpu.results.empty());
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].end, ns(50));
+    EXPECT_EQ(cpu.results[0].word, 7u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::done);
+    EXPECT_THAT(log.texts(),
+                ElementsAre(std::string(bridge().name()) +
+                            ": the target answers BEGIN_REQ of a read of 4 bytes at 0x8 by the "
+                            "return value 1 with phase BEGIN_REQ; the access waits for END_REQ or "
+                            "BEGIN_RESP"));
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(PhaseBridgeTest, AReturnValueThatIsNoneIsReportedAndTheAccessWaits) {
+    memory.answers = way::wrong_value;
+    memory.bytes[8] = 7;
+    const report_log log(bridge_report::protocol_type);
+    cpu.read(8);
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].end, ns(50));
+    EXPECT_EQ(cpu.results[0].word, 7u);
+    EXPECT_EQ(log.texts().size(), 1u);
 }
 
 }  // namespace
