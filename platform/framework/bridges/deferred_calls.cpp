@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "platform/framework/bridges/reports.h"
 #include "platform/framework/kernel/time_text.h"
@@ -12,6 +13,15 @@
 namespace trn {
 
 using sc_core::sc_time;
+
+namespace {
+
+std::string describe_initiator() {
+    const initiator* const source = initiator::current();
+    return source == nullptr ? "an initiator" : source->describe();
+}
+
+}  // namespace
 
 deferred_calls::call::call(deferred_calls& owner)
     : tlm_generic_payload(&owner), asker_([this, &owner] { owner.recycle(*this); }) {
@@ -74,7 +84,7 @@ deferred_calls::call* deferred_calls::post(tlm::tlm_generic_payload& payload,
                                            const sc_time& delay) {
     call* const added = unused();
     if (added == nullptr) {
-        refuse(payload);
+        lose(payload);
         return nullptr;
     }
     added->copy(payload, sc_core::sc_time_stamp() + delay);
@@ -143,13 +153,21 @@ void deferred_calls::refuse(tlm::tlm_generic_payload& payload) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     if (has_refused_) return;
     has_refused_ = true;
-    const initiator* const source = initiator::current();
     bridge_report::initiator_cannot_wait(
         fmt::format("{}: {} cannot wait for the foreign target: {}; let it access through a "
                     "trn::memory_port, or bind the target without this bridge if it never waits "
                     "(doc/tlm.md); reported once",
-                    owner_.name(), source == nullptr ? "an initiator" : source->describe(),
-                    bridge_report::describe(payload)));
+                    owner_.name(), describe_initiator(), bridge_report::describe(payload)));
+}
+
+/// Reported at the first loss, and whenever the count has doubled.
+void deferred_calls::lose(tlm::tlm_generic_payload& payload) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    if (!std::has_single_bit(++lost_)) return;
+    bridge_report::initiator_cannot_wait(fmt::format(
+        "{}: {} accesses are under way; a {} of {} is lost ({} lost so far): the "
+        "foreign target must answer the earlier ones (doc/tlm.md)",
+        owner_.name(), open(), bridge_report::describe(payload), describe_initiator(), lost_));
 }
 
 }  // namespace trn

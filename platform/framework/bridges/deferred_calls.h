@@ -55,7 +55,7 @@ public:
     call* enter(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     /// Takes an access that needs no response, for an initiator that cannot wait: the payload has
     /// TLM_OK_RESPONSE. Returns the call that the bridge must make, as enter() does; nullptr, with
-    /// an error response: too many calls.
+    /// an error response: too many calls, so that the access is lost.
     call* post(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
     /// The target has responded; the response is valid at `end` (absolute). Wakes the initiator,
     /// and gives the bridge's reference back. The response of an abandoned access is dropped.
@@ -71,12 +71,14 @@ private:
     call* unused();
     void recycle(call& ended);
     void refuse(tlm::tlm_generic_payload& payload);
+    void lose(tlm::tlm_generic_payload& payload);
 
     const sc_core::sc_module& owner_;
     std::vector<std::unique_ptr<call>> all_;
     std::vector<call*> idle_;
     deferral room_;
     bool has_refused_ = false;
+    std::uint64_t lost_ = 0;
 };
 
 }  // namespace trn

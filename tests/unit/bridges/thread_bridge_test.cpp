@@ -8,6 +8,7 @@
 
 #include "platform/framework/bridges/reports.h"
 #include "platform/framework/bridges/socket_binder.h"
+#include "platform/framework/bridges/width_adapter.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 #include "tests/unit/bridges/foreign_models.h"
@@ -317,6 +318,32 @@ TEST_F(ThreadBridgeTest, ANullPointerIsRefused) {
     tlm::tlm_dmi dmi;
     EXPECT_FALSE(tool.request_dmi(0x10010, dmi));
     EXPECT_THAT(log.texts(), ElementsAre(HasSubstr("grants a null pointer to 0x0 - 0x1fff")));
+}
+
+TEST(ThreadBridge, LostAccessesAtTheBoundaryAreCounted) {
+    const report_log log(bridge_report::cannot_wait_type);
+    tlm_driver tool("tool");
+    thread_bridge bridge("memory", thread_bridge::use::boundary);
+    width_adapter<64, 32> adapter("adapter");
+    foreign::waiting_peripheral peripheral("peripheral");
+    sc_core::sc_signal<bool> irq("irq");
+    peripheral.irq.bind(irq);
+    tool.out.bind(bridge.in);
+    bridge.out.bind(adapter.in);
+    adapter.out.bind(peripheral.in);
+    sc_core::sc_start(ns(1));
+    for (unsigned i = 0; i < deferred_calls::max_calls; ++i)
+        EXPECT_EQ(tool.write(0x10, i), tlm::TLM_OK_RESPONSE);
+    EXPECT_TRUE(log.texts().empty());
+    for (unsigned i = 0; i < 5; ++i)
+        EXPECT_EQ(tool.write(0x20, i), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_THAT(log.texts(),
+                ElementsAre("memory: 64 accesses are under way; a write of 4 bytes at 0x20 of an "
+                            "initiator is lost (1 lost so far): the foreign target must answer the "
+                            "earlier ones (doc/tlm.md)",
+                            HasSubstr("(2 lost so far)"), HasSubstr("(4 lost so far)")));
+    sc_core::sc_start(ns(10000));
+    EXPECT_EQ(tool.write(0x20, 1u), tlm::TLM_OK_RESPONSE);
 }
 
 TEST(BridgeReport, DescribesCommandsWithoutData) {
