@@ -94,10 +94,28 @@ deferred_calls::call* deferred_calls::post(tlm::tlm_generic_payload& payload,
 }
 
 void deferred_calls::finish(call& done, const sc_time& end) {
+    check(done);
     done.is_done_ = true;
     done.end_ = end;
     done.asker_.wake();
     done.release();
+}
+
+/// What the target has left in the payload.
+void deferred_calls::check(call& answered) const {
+    if (answered.get_data_ptr() != answered.bytes_.data()) {
+        bridge_report::protocol(
+            fmt::format("{}: the target has changed the data pointer of a {}; what it points to is "
+                        "ignored",
+                        owner_.name(), bridge_report::describe(answered)));
+        answered.set_data_ptr(answered.bytes_.data());
+    }
+    if (answered.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) {
+        bridge_report::protocol(
+            fmt::format("{}: the target has not set the response of a {}, which fails",
+                        owner_.name(), bridge_report::describe(answered)));
+        answered.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    }
 }
 
 /// Drops the extensions of the access.

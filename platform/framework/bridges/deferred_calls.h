@@ -59,6 +59,8 @@ public:
     call* post(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
     /// The target has responded; the response is valid at `end` (absolute). Wakes the initiator,
     /// and gives the bridge's reference back. The response of an abandoned access is dropped.
+    /// Reports a target that leaves no response, which is an error, or another data pointer, whose
+    /// data is ignored.
     void finish(call& done, const sc_core::sc_time& end);
     /// Number of calls that are not free: without a response, or with one that is not fetched.
     std::size_t open() const { return all_.size() - idle_.size(); }
@@ -72,6 +74,7 @@ private:
     void recycle(call& ended);
     void refuse(tlm::tlm_generic_payload& payload);
     void lose(tlm::tlm_generic_payload& payload);
+    void check(call& answered) const;
 
     const sc_core::sc_module& owner_;
     std::vector<std::unique_ptr<call>> all_;

@@ -57,6 +57,17 @@ inline void move_bytes(payload& request, std::vector<std::uint8_t>& bytes) {
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
+/// What a target leaves in a payload against the rules, after it has moved the data.
+struct flaws {
+    bool leaves_no_response = false, changes_pointer = false;
+    std::vector<std::uint8_t> other = std::vector<std::uint8_t>(64, 0xee);
+
+    void apply(payload& request) {
+        if (leaves_no_response) request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        if (changes_pointer) request.set_data_ptr(other.data());
+    }
+};
+
 /// A loosely-timed peripheral that waits for each access: first until the initiator's local time,
 /// then for its latency. A write to the last word sets its interrupt.
 class waiting_peripheral : public sc_core::sc_module {
@@ -79,6 +90,7 @@ public:
     bool grants_pointers = false, grants_null = false, reports_errors = false;
     bool throws_exceptions = false;
     std::uint64_t granted_from = 0;
+    flaws wrong;
 
 private:
     void b_transport(payload& request, sc_time& delay) {
@@ -92,6 +104,7 @@ private:
         move_bytes(request, bytes);
         if (request.is_write() && request.get_address() == size - 4)
             irq.write(bytes[size - 4] != 0);
+        wrong.apply(request);
         --inside;
         ++ended;
     }
@@ -138,6 +151,7 @@ public:
     unsigned requests = 0, ends = 0, open = 0, max_open = 0, violations = 0;
     std::vector<sc_time> accepted_at;
     std::vector<tlm::tlm_sync_enum> extended_returns;
+    flaws wrong;
 
 private:
     tlm::tlm_sync_enum nb_transport_fw(payload& request, tlm::tlm_phase& phase, sc_time& delay) {
@@ -151,18 +165,18 @@ private:
         request.acquire();
         switch (answers) {
         case way::early_response:
-            move_bytes(request, bytes);
+            execute(request);
             phase = tlm::BEGIN_RESP;
             delay += latency;
             is_responding_ = true;
             return tlm::TLM_UPDATED;
         case way::completion:
-            move_bytes(request, bytes);
+            execute(request);
             delay += latency;
             response_ended(request);
             return tlm::TLM_COMPLETED;
         case way::two_responses:
-            move_bytes(request, bytes);
+            execute(request);
             call_back(request, tlm::BEGIN_RESP);
             response_ended(request);
             return tlm::TLM_COMPLETED;
@@ -197,6 +211,10 @@ private:
             respond();
         }
     }
+    void execute(payload& request) {
+        move_bytes(request, bytes);
+        wrong.apply(request);
+    }
     tlm::tlm_sync_enum call_back(payload& request, tlm::tlm_phase phase) {
         sc_time delay;
         return in->nb_transport_bw(request, phase, delay);
@@ -205,7 +223,7 @@ private:
         if (is_responding_ || responses_.empty()) return;
         payload& next = *responses_.front();
         responses_.pop_front();
-        move_bytes(next, bytes);
+        execute(next);
         is_responding_ = true;
         if (answers == way::no_end_of_request) is_requested_ = false;
         if (call_back(next, tlm::BEGIN_RESP) != tlm::TLM_ACCEPTED) response_ended(next);

@@ -175,4 +175,37 @@ TEST_F(PhaseBridgeTest, AReturnValueThatIsNoneIsReportedAndTheAccessWaits) {
     EXPECT_EQ(log.texts().size(), 1u);
 }
 
+TEST_F(PhaseBridgeTest, AResponseThatTheTargetDoesNotSetIsAnErrorAndReported) {
+    memory.wrong.leaves_no_response = true;
+    const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/response_status",
+                                            sc_core::SC_DO_NOTHING);
+    for (const way each : {way::four_phases, way::early_response, way::completion}) {
+        memory.answers = each;
+        cpu.read(8);
+        sc_core::sc_start(ns(1000));
+    }
+    ASSERT_EQ(cpu.results.size(), 3u);
+    for (const auto& each : cpu.results) EXPECT_EQ(each.outcome, memory_port::outcome::failed);
+    EXPECT_EQ(log.texts().size(), 3u);
+    EXPECT_THAT(log.texts(), Each(std::string(bridge().name()) +
+                                  ": the target has not set the response of a read of 4 bytes at "
+                                  "0x8, which fails"));
+}
+
+TEST_F(PhaseBridgeTest, ADataPointerThatTheTargetChangesIsReportedAndIgnored) {
+    memory.wrong.changes_pointer = true;
+    memory.bytes[8] = 7;
+    const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/attributes", sc_core::SC_DO_NOTHING);
+    cpu.read(8);
+    sc_core::sc_start(ns(1000));
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].word, 7u);
+    EXPECT_THAT(log.texts(),
+                ElementsAre(std::string(bridge().name()) +
+                            ": the target has changed the data pointer of a read of 4 bytes at "
+                            "0x8; what it points to is ignored"));
+}
+
 }  // namespace

@@ -320,6 +320,36 @@ TEST_F(ThreadBridgeTest, ANullPointerIsRefused) {
     EXPECT_THAT(log.texts(), ElementsAre(HasSubstr("grants a null pointer to 0x0 - 0x1fff")));
 }
 
+TEST_F(ThreadBridgeTest, AResponseThatTheTargetDoesNotSetIsAnErrorAndReported) {
+    const report_log log(bridge_report::protocol_type);
+    // The checker finds it too.
+    sc_core::sc_report_handler::set_actions("/trn/protocol/response_status",
+                                            sc_core::SC_DO_NOTHING);
+    peripheral.wrong.leaves_no_response = true;
+    cpu.read(0x10010);
+    run(100);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].outcome, memory_port::outcome::failed);
+    EXPECT_THAT(log.texts(), ElementsAre(std::string(bridge().name()) +
+                                         ": the target has not set the response of a read of 4 "
+                                         "bytes at 0x10, which fails"));
+    EXPECT_EQ(bridge().open(), 0u);
+}
+
+TEST_F(ThreadBridgeTest, ADataPointerThatTheTargetChangesIsReportedAndIgnored) {
+    const report_log log(bridge_report::protocol_type);
+    sc_core::sc_report_handler::set_actions("/trn/protocol/attributes", sc_core::SC_DO_NOTHING);
+    peripheral.wrong.changes_pointer = true;
+    peripheral.bytes[0x10] = 7;
+    cpu.read(0x10010);
+    run(100);
+    ASSERT_EQ(cpu.results.size(), 1u);
+    EXPECT_EQ(cpu.results[0].word, 7u);
+    EXPECT_THAT(log.texts(), ElementsAre(std::string(bridge().name()) +
+                                         ": the target has changed the data pointer of a read of "
+                                         "4 bytes at 0x10; what it points to is ignored"));
+}
+
 TEST(ThreadBridge, LostAccessesAtTheBoundaryAreCounted) {
     const report_log log(bridge_report::cannot_wait_type);
     tlm_driver tool("tool");
