@@ -216,7 +216,7 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     prepared_row& row = rows_[entry.row];
     stored& own = values_[instance];
     auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // may be null
-    if (!row.plain[payload.get_command()])
+    if (payload.get_command() > tlm::TLM_WRITE_COMMAND || !row.plain[payload.get_command()])
         return access_by_rules(payload, delay, static_cast<unsigned>(instance), entry);
     if (payload.is_read()) {
         const std::uint32_t read =
@@ -236,7 +236,7 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
 /// An access to one register or a hole, with all checks.
 void register_bank::access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                                     unsigned instance, const register_index::entry& entry) {
-    if (entry.slot == register_index::hole || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+    if (entry.slot == register_index::hole || payload.get_command() > tlm::TLM_WRITE_COMMAND)
         return access_any(payload, delay);
     const auto status = beat(payload.is_write(), instance, entry, payload.get_data_ptr(), delay);
     payload.set_response_status(status);
@@ -250,8 +250,10 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
     const unsigned length = payload.get_data_length();
     const bool write = payload.is_write();
     auto status = tlm::TLM_OK_RESPONSE;
-    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND)
-        return payload.set_response_status(status);
+    if (payload.get_command() > tlm::TLM_WRITE_COMMAND)
+        return payload.set_response_status(payload.get_command() == tlm::TLM_IGNORE_COMMAND
+                                               ? status
+                                               : tlm::TLM_COMMAND_ERROR_RESPONSE);
     if (length == 0 || payload.get_streaming_width() < length)
         status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address, length);
     else if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0)
@@ -399,6 +401,7 @@ tlm::tlm_response_status register_bank::refuse(tlm::tlm_response_status status, 
 }
 
 unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
+    if (payload.get_command() > tlm::TLM_WRITE_COMMAND) return 0;
     const bool is_write = payload.is_write();
     unsigned done = 0;
     location place;

@@ -220,7 +220,21 @@ TEST_F(RegisterBank, GapsBetweenAndAfterInstancesAnswerErrors) {
             << address;
     EXPECT_EQ(access(TLM_READ_COMMAND, ~0ull - 1, &value, 4), TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(access(TLM_READ_COMMAND, 0, &value, 0), TLM_BURST_ERROR_RESPONSE);
-    EXPECT_EQ(access(TLM_IGNORE_COMMAND, 0, &value, 4), TLM_OK_RESPONSE);
+}
+
+TEST_F(RegisterBank, OnlyReadsAndWritesAccessAnything) {
+    constexpr auto unknown = static_cast<tlm_command>(TLM_IGNORE_COMMAND + 1);
+    bank.set(reg::plain, 7);
+    for (const unsigned length : {4u, 8u}) {
+        std::uint64_t value = 5;
+        EXPECT_EQ(access(TLM_IGNORE_COMMAND, offset(reg::plain), nullptr, length), TLM_OK_RESPONSE);
+        EXPECT_EQ(access(unknown, offset(reg::plain), &value, length), TLM_COMMAND_ERROR_RESPONSE);
+        tlm_generic_payload p;
+        prepare(p, TLM_IGNORE_COMMAND, offset(reg::plain), &value, length);
+        EXPECT_EQ(bank.debug_access(p), 0u);
+        EXPECT_EQ(value, 5u);
+    }
+    EXPECT_EQ(bank.get(reg::plain), 7u);
 }
 
 TEST_F(RegisterBank, FieldsReferToTheirRegister) {
