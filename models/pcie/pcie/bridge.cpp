@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/pcie/pcie/capabilities.h"
+#include "models/pcie/pcie/payload_form.h"
 
 namespace trn::pcie {
 
@@ -91,6 +92,7 @@ void bridge::build_link(const config& cfg) {
 void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
                        const sc_core::sc_object& owner) {
     header.completer = &owner;
+    if (complete_by_form(request, tlp::space::config)) return;
     if (request.is_write()) id_ = header.target;
     if (answer(space_, request)) return request.set_response_status(tlm::TLM_OK_RESPONSE);
     log(PCI_ERR_UNC_UNSUP, &request);

@@ -5,6 +5,8 @@
 
 #include <span>
 
+#include "models/pcie/pcie/payload_form.h"
+
 namespace trn::pcie {
 
 void define_header(config_space& space, std::uint16_t vendor_id, std::uint16_t device_id,
@@ -60,11 +62,12 @@ bool answer(config_space& space, tlm::tlm_generic_payload& request) {
     const std::uint64_t offset = request.get_address();
     const unsigned length = request.get_data_length();
     if (offset >= config_space::size || length > config_space::size - offset) return false;
-    const std::span<std::uint8_t> bytes(request.get_data_ptr(), length);
-    if (request.is_write())
-        space.write(static_cast<std::uint32_t>(offset), bytes);
-    else
-        space.read(static_cast<std::uint32_t>(offset), bytes);
+    for_enabled_bytes(request, offset, [&](std::uint64_t first, std::span<std::uint8_t> bytes) {
+        if (request.is_write())
+            space.write(static_cast<std::uint32_t>(first), bytes);
+        else
+            space.read(static_cast<std::uint32_t>(first), bytes);
+    });
     return true;
 }
 

@@ -18,8 +18,9 @@ std::uint16_t add_pcie_capability(config_space& space, unsigned type, bool reset
                                   unsigned generation, unsigned lanes);
 /// Adds power management with D0 and D3hot; returns its offset. Callers install the write hooks.
 std::uint16_t add_power_management(config_space& space);
-/// Executes a configuration request; the payload's address is the offset. Returns false, without
-/// effect, when the request exceeds the space. The caller sets the response.
+/// Executes a read or write of configuration space, or a debug access; the payload's address is the
+/// offset. Returns false, without effect, when the request exceeds the space. The caller sets the
+/// response.
 bool answer(config_space& space, tlm::tlm_generic_payload& request);
 
 }  // namespace trn::pcie

@@ -12,6 +12,7 @@
 #include "models/misuse_rules.h"
 #include "models/pcie/pcie/capabilities.h"
 #include "models/pcie/pcie/link_rate.h"
+#include "models/pcie/pcie/payload_form.h"
 #include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -230,6 +231,9 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     // Redirected; the requester has the data already.
     if (header != nullptr && header->destination == tlp::space::completion)
         return request.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (pcie::complete_by_form(request,
+                               header == nullptr ? tlp::space::memory : header->destination))
+        return;
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
     if (request.get_extension<pending_access>() != &posted_) {
         if (accesses_ == 0) execute_postponed();  // nothing overtakes them, unless one is deferred
@@ -263,11 +267,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     const std::uint64_t offset = address - hit->base;
     request.set_address(offset);
     if (hit->contents == room::vectors) {
-        if (request.is_write())
-            vectors_.write(offset, bytes_of(request));
-        else
-            vectors_.read(offset, bytes_of(request));
-        request.set_response_status(tlm::TLM_OK_RESPONSE);
+        access_vectors(request);
     } else {
         const auto reports = misuse::reports();
         if (hit->contents == room::chip0)
@@ -283,6 +283,20 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         delay = std::max(delay, peers_.reserve(request.get_command(), address,
                                                request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());
+}
+
+/// Accesses the MSI-X table or the PBA; the address is the offset in their BAR.
+void pcie_endpoint::access_vectors(payload& request) {
+    if (!pcie::is_linear(request))
+        return request.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+    pcie::for_enabled_bytes(request, request.get_address(),
+                            [&](std::uint64_t offset, std::span<std::uint8_t> bytes) {
+                                if (request.is_write())
+                                    vectors_.write(offset, bytes);
+                                else
+                                    vectors_.read(offset, bytes);
+                            });
 }
 
 void pcie_endpoint::postpone(payload& request, function_id requester) {

@@ -121,6 +121,7 @@ private:
     void link_erred(plug& local, link_error error) override;
     bool may_be_polled(const window& hit, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
+    void access_vectors(payload& request);
     void refuse_request(payload& request);
     void report(std::optional<pcie::error_class> severity);
     const window* decode(std::uint64_t address, std::uint64_t length) const;

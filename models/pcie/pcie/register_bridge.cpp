@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "models/misuse_rules.h"
+#include "models/pcie/pcie/payload_form.h"
 #include "models/pcie/pcie/tlp.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/set_access.h"
@@ -29,10 +30,17 @@ public:
     ~partial() override { clear_extension<pending_access>(); }
 };
 
+/// Whether the chip has refused the byte enables or the streaming width, which are not of a host:
+/// its response is then the request's.
+bool has_wrong_form(const payload& request) {
+    const auto response = request.get_response_status();
+    return !is_plain(request) && (response == tlm::TLM_BURST_ERROR_RESPONSE ||
+                                  response == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+}
+
 /// A read of a part of a register reads the whole register; a write of a part fails.
 bool may_use_beats(const payload& request, std::uint64_t first, std::uint64_t end) {
-    return request.get_byte_enable_ptr() == nullptr &&
-           (request.is_read() || (first % 4 == 0 && end % 4 == 0));
+    return is_plain(request) && (request.is_read() || (first % 4 == 0 && end % 4 == 0));
 }
 
 }  // namespace
@@ -42,7 +50,7 @@ bool may_use_beats(const payload& request, std::uint64_t first, std::uint64_t en
 void register_bridge::access(chip_interface& chip, payload& request, sc_time& delay) {
     const std::uint64_t first = request.get_address(), length = request.get_data_length();
     const std::uint64_t head = std::min(-first & 3, length), tail = (length - head) & 3;
-    if (head + tail == 0 || length <= 4 || request.get_byte_enable_ptr() != nullptr)
+    if (head + tail == 0 || length <= 4 || !is_plain(request))
         return access_memory(chip, request, delay);
     progress present = take_progress(request);
     for (const part bytes :
@@ -68,7 +76,7 @@ void register_bridge::access_memory(chip_interface& chip, payload& request, sc_t
     const outcome result =
         present.in_beats ? access_in_beats(chip, request, all, present, delay) : outcome::failed;
     if (result == outcome::deferred) return keep(request, std::move(present));
-    if (result == outcome::failed) refuse(request, misuse::reports() != reports);
+    if (result == outcome::failed) return refuse(request, misuse::reports() != reports);
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
@@ -145,12 +153,9 @@ void register_bridge::refuse(payload& request, bool reported) {
             owner_,
             fmt::format("{} bytes at {:#x}", request.get_data_length(), request.get_address()));
     }
-    if (request.is_read()) {
-        ++counters_.failed_reads;
-        std::fill_n(request.get_data_ptr(), request.get_data_length(), std::uint8_t{0});
-    } else {
-        ++counters_.dropped_writes;
-    }
+    ++(request.is_read() ? counters_.failed_reads : counters_.dropped_writes);
+    if (has_wrong_form(request)) return;
+    if (request.is_read()) fill(request, 0);
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 

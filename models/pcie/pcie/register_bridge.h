@@ -13,8 +13,9 @@ namespace trn::pcie {
 
 /// Converts host requests of any width to 32-bit register accesses of the chip. Host requests
 /// always complete: an unimplemented register reads 0 and ignores writes, because the driver does
-/// not expect all-ones (contract section 18, 16). A request that the chip defers is repeated whole;
-/// the accesses of it that the chip has answered are not.
+/// not expect all-ones (contract section 18, 16). Byte enables and streaming widths that the chip
+/// refuses keep its response. A request that the chip defers is repeated whole; the accesses of it
+/// that the chip has answered are not.
 class register_bridge {
 public:
     struct counts {

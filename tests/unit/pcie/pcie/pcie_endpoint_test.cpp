@@ -10,6 +10,7 @@
 
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/base_protocol.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/support/lspci.h"
 #include "tests/unit/pcie/pcie/pcie_fixture.h"
@@ -332,6 +333,144 @@ TEST_F(PcieEndpointTest, MsixTableReadsBackWhatTheHostHasWritten) {
     EXPECT_EQ(read<std::uint8_t>(2, entry + PCI_MSIX_ENTRY_DATA + 1), 0x40u);
     EXPECT_EQ(read<std::uint32_t>(2, entry + PCI_MSIX_ENTRY_VECTOR_CTRL), 0u);
     EXPECT_EQ(read<std::uint32_t>(2, 32 * PCI_MSIX_ENTRY_SIZE), 0u);  // after the table
+}
+
+/// Requests with byte enables, a streaming width or a command that TLPs do not have.
+struct unchecked_protocol {
+    unchecked_protocol() { base_protocol::set_policy(base_protocol::policy::off); }
+};
+struct PayloadFormTest : unchecked_protocol, PcieEndpointTest {
+    using command = tlm::tlm_command;
+    static constexpr auto read_it = tlm::TLM_READ_COMMAND, write_it = tlm::TLM_WRITE_COMMAND,
+                          ignore_it = tlm::TLM_IGNORE_COMMAND,
+                          unknown = static_cast<command>(tlm::TLM_IGNORE_COMMAND + 1);
+
+    PayloadFormTest() { enable(); }
+    tlm::tlm_response_status send(command what, std::uint64_t address, unsigned length = 8,
+                                  std::vector<std::uint8_t> enables = {}, unsigned width = ~0u) {
+        data = filled;
+        tlm::tlm_generic_payload request;
+        const pcie::framed framed(request, 0);
+        set_access(request, what, address, data.data(), length);
+        if (width != ~0u) request.set_streaming_width(width);
+        return complete(request, enables);
+    }
+    tlm::tlm_response_status configure(command what, std::uint64_t offset, unsigned length,
+                                       std::vector<std::uint8_t> enables = {},
+                                       unsigned width = ~0u) {
+        data = filled;
+        tlm::tlm_generic_payload request;
+        pcie::framed framed(request, 0);
+        framed.header.destination = pcie::tlp::space::config;
+        framed.header.target = root.id();
+        set_access(request, what, offset, what == ignore_it ? nullptr : data.data(), length);
+        if (width != ~0u) request.set_streaming_width(width);
+        return complete(request, enables);
+    }
+    std::uint64_t bar(unsigned index) { return root.bar(index).bus_address; }
+
+    static constexpr std::array<std::uint8_t, 8> filled{0xa0, 0xa1, 0xa2, 0xa3,
+                                                        0xa4, 0xa5, 0xa6, 0xa7};
+    std::array<std::uint8_t, 8> data{};
+    static constexpr std::uint8_t on = TLM_BYTE_ENABLED, off = TLM_BYTE_DISABLED;
+
+private:
+    tlm::tlm_response_status complete(tlm::tlm_generic_payload& request,
+                                      std::vector<std::uint8_t>& enables) {
+        if (!enables.empty()) {
+            request.set_byte_enable_ptr(enables.data());
+            request.set_byte_enable_length(static_cast<unsigned>(enables.size()));
+        }
+        sc_core::sc_time untimed;
+        complex.port[0].send(request, untimed);
+        return request.get_response_status();
+    }
+};
+
+TEST_F(PayloadFormTest, DisabledBytesOfTheMsixTableAreNotAccessed) {
+    ASSERT_EQ(send(read_it, bar(2)), tlm::TLM_OK_RESPONSE);
+    const auto before = data;
+    const std::vector<std::uint8_t> first_word{on, on, on, on, off, off, off, off};
+    EXPECT_EQ(send(write_it, bar(2), 8, first_word), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(send(write_it, bar(2), 8, {}, 4), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(send(read_it, bar(2)), tlm::TLM_OK_RESPONSE);
+    EXPECT_THAT(data, testing::ElementsAre(0xa0, 0xa1, 0xa2, 0xa3, before[4], before[5], before[6],
+                                           before[7]));
+    EXPECT_EQ(send(read_it, bar(2), 8, {off, on}), tlm::TLM_OK_RESPONSE);
+    EXPECT_THAT(data,
+                testing::ElementsAre(0xa0, 0xa1, 0xa2, 0xa3, 0xa4, before[5], 0xa6, before[7]));
+}
+
+TEST_F(PayloadFormTest, ConfigurationRequestAccessesEnabledBytesOfOneDword) {
+    const std::uint32_t line = PCI_INTERRUPT_LINE, command = PCI_COMMAND;
+    set_config<std::uint8_t>(line, 0x11);
+    EXPECT_EQ(configure(write_it, line, 4, {off, on, on, on}), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(config<std::uint8_t>(line), 0x11);
+    EXPECT_EQ(configure(write_it, line, 4, {on, off}), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(config<std::uint8_t>(line), 0xa0);
+    EXPECT_EQ(configure(read_it, 0, 4, {off, on, off, off}), tlm::TLM_OK_RESPONSE);
+    EXPECT_THAT(data, testing::ElementsAre(0xa0, 0x1d, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7));
+    EXPECT_EQ(configure(read_it, PCI_DEVICE_ID, 2), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(data[0] | data[1] << 8, 0x7564);
+
+    const auto before = config<std::uint16_t>(command);
+    for (const unsigned length : {0u, 5u, 8u})
+        EXPECT_EQ(configure(write_it, command, length), tlm::TLM_BURST_ERROR_RESPONSE) << length;
+    EXPECT_EQ(configure(write_it, command + 3, 2), tlm::TLM_BURST_ERROR_RESPONSE);
+    for (const unsigned width : {0u, 2u})
+        EXPECT_EQ(configure(write_it, command, 4, {}, width), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(config<std::uint16_t>(command), before);
+}
+
+TEST_F(PayloadFormTest, RegistersRefuseAStreamingBurst) {
+    EXPECT_EQ(send(write_it, bar(0), 8, {}, 4), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(send(read_it, bar(0), 8, {}, 4), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_TRUE(registers.accesses.empty());
+    EXPECT_EQ(send(read_it, bar(0), 8, {}, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+    // Memory executes one.
+    EXPECT_EQ(send(write_it, bar(0) + ram_at + 2, 8, {}, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read<std::uint64_t>(0, ram_at), 0xa7a6'a5a4'0000u);
+}
+
+TEST_F(PayloadFormTest, RegistersRefuseAPartlyEnabledWord) {
+    registers.words[0] = 0x4433'2211;
+    const auto bytes_before = filled;
+    EXPECT_EQ(send(read_it, bar(0), 8, {on, off}), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    EXPECT_EQ(data, bytes_before);
+    EXPECT_EQ(send(write_it, bar(0), 8, {on, off}), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    EXPECT_EQ(registers.words[0], 0x4433'2211u);
+    EXPECT_EQ(endpoint.bridge().counters().failed_reads, 1u);
+    EXPECT_EQ(endpoint.bridge().counters().dropped_writes, 1u);
+    // A hole reads zero, in the enabled bytes.
+    EXPECT_EQ(send(read_it, bar(0) + 0x3000'0000, 8, {on, off}), tlm::TLM_OK_RESPONSE);
+    EXPECT_THAT(data, testing::ElementsAre(0, 0xa1, 0, 0xa3, 0, 0xa5, 0, 0xa7));
+}
+
+TEST_F(PayloadFormTest, ByteEnablesWithoutLengthAreRefused) {
+    std::uint8_t enable = TLM_BYTE_ENABLED;
+    for (const unsigned index : {0u, 2u, 4u}) {
+        data = filled;
+        tlm::tlm_generic_payload request;
+        const pcie::framed framed(request, 0);
+        set_access(request, read_it, bar(index), data.data(), 4);
+        request.set_byte_enable_ptr(&enable);
+        request.set_byte_enable_length(0);
+        sc_core::sc_time untimed;
+        complex.port[0].send(request, untimed);
+        EXPECT_EQ(request.get_response_status(), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+        EXPECT_EQ(data, filled);
+    }
+}
+
+TEST_F(PayloadFormTest, OnlyReadsAndWritesAccessAnything) {
+    for (const std::uint64_t at : {bar(0), bar(2), bar(4)}) {
+        EXPECT_EQ(send(ignore_it, at, 4), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(send(unknown, at, 4), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    }
+    EXPECT_EQ(configure(ignore_it, 0, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(configure(unknown, 0, 4), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(data, filled);
+    EXPECT_TRUE(registers.accesses.empty());
 }
 
 TEST_F(PcieEndpointTest, InterruptOfAVectorWithoutHandlerIsPending) {

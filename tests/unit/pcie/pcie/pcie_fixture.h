@@ -19,7 +19,7 @@
 namespace trn::test {
 
 /// 32-bit registers with a register bank's checks: parts of words are burst errors, after the words
-/// before them.
+/// before them; streaming bursts are, and partly enabled words are byte enable errors.
 class word_registers : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<word_registers, 64> in{"in"};
@@ -32,6 +32,10 @@ public:
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+        if (payload.get_streaming_width() < payload.get_data_length())
+            return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        if (payload.get_byte_enable_ptr() != nullptr)
+            return payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
         for (unsigned done = 0; done < payload.get_data_length(); done += 4) {
             const auto at = payload.get_address() + done;
             if (payload.get_data_length() - done < 4 || at % 4 != 0) {
