@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/root_complex/processor_bus.h"
 
+#include "models/pcie/pcie/payload_form.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/shifted.h"
 
@@ -39,9 +40,7 @@ private:
 void processor_bus::access(payload& request, sc_core::sc_time& delay) {
     decoded access(request);
     // 7.2.2: a processor's access is one request of one register.
-    if (access.is_configuration() && (request.get_data_length() > 4 ||
-                                      (request.get_address() & 3) + request.get_data_length() > 4))
-        return request.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    if (access.is_configuration() && complete_by_form(request, tlp::space::config)) return;
     root_.send(request, access.header(), delay);
     if (access.is_configuration()) request.set_response_status(tlm::TLM_OK_RESPONSE);
 }

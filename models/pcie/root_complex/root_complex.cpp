@@ -122,8 +122,7 @@ void root_complex::send(payload& request, tlp& header, sc_time& delay) {
         time_out(header.target, request.get_command());
     }
     // Value of a CPU's read without a completion.
-    if (request.is_read() && !request.is_response_ok())
-        std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
+    if (request.is_read() && !request.is_response_ok()) pcie::fill(request, 0xff);
 }
 
 void root_complex::time_out(function_id target, tlm::tlm_command command) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
 
+#include <array>
 #include <vector>
 
 #include "models/misuse_rules.h"
@@ -1047,6 +1048,44 @@ TEST_F(RootComplexWithoutPeers, RefusesRequestsFromOneFunctionToAnother) {
     EXPECT_EQ(a.engine.write<std::uint32_t>(host.function(1).bar(4).bus_address, 1),
               tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(host.function(0).memory().unmapped_accesses(), 1u);
+}
+
+/// The registers of a root port and of a function, at their addresses on the processors' bus.
+TEST(ProcessorBus, ConfigurationAccessIsOfEnabledBytesOfOneDword) {
+    root_complex host("host", {.ports = 1});
+    test::card a("a");
+    test::tlm_driver cpu("cpu");
+    host.port[0].join(a.endpoint.link);
+    auto* const bus =
+        dynamic_cast<tlm::tlm_base_target_socket_b<64>*>(sc_core::sc_find_object("host.bus"));
+    ASSERT_NE(bus, nullptr);
+    cpu.out.bind(*bus);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    for (const std::uint64_t function : {0x0000u, 0x0100u}) {
+        const std::uint64_t line =
+            pcie::processor_bus::window + (function << 12) + PCI_INTERRUPT_LINE;
+        std::array<std::uint8_t, 4> data{0x5a, 0x5b, 0x5c, 0x5d};
+        std::uint8_t enables[] = {TLM_BYTE_DISABLED, TLM_BYTE_ENABLED};
+        const auto send = [&](tlm::tlm_command command, unsigned width, bool all) {
+            tlm::tlm_generic_payload request;
+            set_access(request, command, line, data.data(), data.size());
+            if (command == tlm::TLM_IGNORE_COMMAND) request.set_data_ptr(nullptr);
+            request.set_streaming_width(width);
+            request.set_byte_enable_ptr(all ? nullptr : enables);
+            request.set_byte_enable_length(all ? 0 : sizeof enables);
+            cpu.out->b_transport(request, cpu.delay);
+            return request.get_response_status();
+        };
+        cpu.write<std::uint8_t>(line, 0x11);
+        EXPECT_EQ(send(tlm::TLM_WRITE_COMMAND, 4, false), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(send(tlm::TLM_WRITE_COMMAND, 2, true), tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(send(tlm::TLM_IGNORE_COMMAND, 4, true), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(cpu.read<std::uint8_t>(line), 0x11);
+        EXPECT_EQ(send(tlm::TLM_READ_COMMAND, 4, false), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(data[0], 0x5a);
+        EXPECT_EQ(data[1], 0u);
+        EXPECT_EQ(data[2], 0x5c);
+    }
 }
 
 }  // namespace
