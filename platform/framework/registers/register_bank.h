@@ -132,8 +132,8 @@ public:
     void on_write(Reg reg, const hook& call) {
         hooks_of(row(reg)).on_write = call;
     }
-    /// Sets a hook that is called before a read completes, after its read_action, and may change its
-    /// value. Not called by debug reads.
+    /// Sets a hook that is called before a read completes, after its read_action, and may change
+    /// its value. Not called by debug reads.
     template <class Reg>
     void on_read(Reg reg, const hook& call) {
         hooks_of(row(reg)).on_read = call;
