@@ -73,9 +73,11 @@ get_kernel() {
         "busybox-static/$release" >&2) || give_up "cannot download $package and busybox-static"
     for archive in "$work"/archives/*.deb; do dpkg-deb -x "$archive" "$root"; done
     cp "$root"/boot/vmlinuz-* "$work/ready/vmlinuz"
-    cp "$root/bin/busybox" "$work/ready/busybox"
-    cp -r "$root"/lib/modules/* "$work/ready/modules"
-    basename "$root"/lib/modules/* >"$work/ready/kernel-release"
+    local top=$root  # of bin and lib: from Debian 13 on in usr
+    [ -e "$root/bin/busybox" ] || top=$root/usr
+    cp "$top/bin/busybox" "$work/ready/busybox"
+    cp -r "$top"/lib/modules/* "$work/ready/modules"
+    basename "$top"/lib/modules/* >"$work/ready/kernel-release"
 }
 
 # foreign_file: a file in the folder that has none of these names. The folder then has another purpose, and stays as it is.
