@@ -68,7 +68,14 @@ std::optional<std::string> add(const fs::path& file, const kind_list& known) {
     if (described->abi == nullptr || std::string_view(described->abi) != kind_library::this_abi)
         return fmt::format("it was built for '{}', this program is '{}': build it again",
                            described->abi == nullptr ? "" : described->abi, kind_library::this_abi);
-    kind_list kinds = described->kinds();
+    kind_list kinds;
+    try {
+        kinds = described->kinds();
+    } catch (const std::exception& error) {  // while the library has its class
+        return fmt::format("its kinds cannot be made: {}", error.what());
+    } catch (...) {
+        return "its kinds cannot be made: it throws an object of an unknown type";
+    }
     if (auto why = refused(kinds, known)) return why;
     libraries().push_back({file, std::move(kinds)});
     library.keep();
@@ -90,13 +97,7 @@ std::optional<std::string> load_kinds(const fs::path& library, const kind_list& 
     if (missing) return missing.message();
     if (std::ranges::find(libraries(), file, &loaded_library::file) != libraries().end())
         return std::nullopt;
-    try {
-        return add(file, known);
-    } catch (const std::exception& error) {
-        return fmt::format("its kinds cannot be made: {}", error.what());
-    } catch (...) {
-        return "its kinds cannot be made: it throws an object of an unknown type";
-    }
+    return add(file, known);
 }
 
 const kind* find_kind(const kind_list& known, std::string_view name) {
