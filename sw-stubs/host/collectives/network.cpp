@@ -187,7 +187,7 @@ void collective_network::create_queues(trn_rdma_card* card, std::size_t rank, st
                                        const std::array<trn_coll_rings_of_card, channels>& rings) {
     const auto& rank_card = rank_cards_[rank];
     const auto& mine = objects_.at(rank_card.card);
-    const auto& name = hosts_.chips()[chips_[rank]];
+    const auto name = hosts_.chips()[chips_[rank]];
     auto& slot = slots_[number];
     for (unsigned n = 0; n < channels; ++n) {
         if (rings[n].completions == 0) continue;

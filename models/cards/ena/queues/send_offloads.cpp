@@ -65,12 +65,10 @@ private:
     /// by RFC 3168 6.1.2.
     std::unique_ptr<packet> piece(std::size_t offset, std::size_t bytes, std::size_t number) const {
         auto made = std::make_unique<packet>();
-        made->bytes.reserve(data_ + bytes);
-        const auto begin = whole_.bytes.begin();
-        made->bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(data_));
-        made->bytes.insert(made->bytes.end(), begin + static_cast<std::ptrdiff_t>(offset),
-                           begin + static_cast<std::ptrdiff_t>(offset + bytes));
+        made->bytes.resize(data_ + bytes);
         const std::span<std::uint8_t> all(made->bytes);
+        std::copy_n(whole_.bytes.data(), data_, all.data());
+        std::copy_n(whole_.bytes.data() + offset, bytes, all.data() + data_);
         const std::size_t length = data_ - headers_.start + bytes;
         if (headers_.version == ip::network::ipv4) {
             put16(all, headers_.start + 2, static_cast<std::uint16_t>(length));

@@ -350,7 +350,8 @@ bool dma_operation::in_whole_pieces() const {
 
 void dma_operation::reduce(std::span<const std::uint8_t* const> operands,
                            std::uint8_t* result) const {
-    std::vector<float> scales(accumulates() ? 1 : 0, 1);
+    std::vector<float> scales;
+    if (accumulates()) scales.push_back(1);
     scales.insert(scales.end(), scales_.begin(), scales_.end());
     numerics::reduce({static_cast<numerics::operation>(code() - fields::operation_cast),
                       source_type(),

@@ -44,7 +44,12 @@ std::string failure(const description& run, const outcome& run_outcome,
 }
 
 /// A word of characters that a shell takes as themselves.
-constexpr std::string_view plain_word = "[0-9A-Za-z:,./_=-]+";
+constexpr const char* plain_word = "[0-9A-Za-z:,./_=-]+";
+
+/// RE2's string view is not std::string_view in all of its releases.
+bool full_match(std::string_view text, const RE2& expression) {
+    return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), expression);
+}
 
 }  // namespace
 
@@ -65,13 +70,13 @@ std::string in_quotes(std::string_view text) {
 
 std::string shell_word(std::string_view text) {
     static const RE2 plain(plain_word);
-    return RE2::FullMatch(text, plain) ? std::string(text) : in_quotes(text);
+    return full_match(text, plain) ? std::string(text) : in_quotes(text);
 }
 
 bool is_shell_words(std::string_view text) {
     static const RE2 words(fmt::format(
         R"(( +({}|'[^']*'(\\''[^']*')*|\$'([ -&(-[\]-~]|\\x[0-9a-f]{{2}})*'))*)", plain_word));
-    return printable(text) == text && RE2::FullMatch(text, words);
+    return printable(text) == text && full_match(text, words);
 }
 
 std::string digest_text(const outcome& run_outcome) {
