@@ -11,8 +11,9 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
-packages=(iperf3 libiperf0 libsctp1 libssl3 dropbear-bin libtomcrypt1 libtommath1 libgmp10 libcrypt1 zlib1g libc6)
 programs=(iperf3 dbclient dropbearkey)
+
+. "$(dirname "$(readlink -f "$0")")/guest_root.sh"
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 
@@ -33,20 +34,13 @@ trap 'give_up "get_ena.sh: line $LINENO failed"' ERR
 
 work=$tools/ena.new.$$
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/{deb,ready/root/{bin,lib64,usr/lib/x86_64-linux-gnu}}
+root=$work/ready/root
+mkdir -p "$root/bin"
 
 say "unpacking iperf3 and dropbear for guests"
-(cd "$work/deb" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}" >&2) ||
-    give_up "cannot download ${packages[*]}"
-for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
-for program in "${programs[@]}"; do cp "$work/user/usr/bin/$program" "$work/ready/root/bin"; done
-cp "$work/user/usr/sbin/dropbear" "$work/ready/root/bin"
-# Only the libraries that the loader needs: a guest's folder has no symbolic links.
-for library in "$work"/user/{,usr/}lib/x86_64-linux-gnu/*.so.{[0-9],[0-9][0-9],[0-9][0-9][0-9]}; do
-    [ ! -e "$library" ] || cp -L "$library" "$work/ready/root/usr/lib/x86_64-linux-gnu/"
-done
-cp -L "$work/user/lib/x86_64-linux-gnu/libc.so.6" "$work/user/lib/x86_64-linux-gnu/libm.so.6" \
-    "$work/ready/root/usr/lib/x86_64-linux-gnu/"
-cp -L "$work/user/lib64/ld-linux-x86-64.so.2" "$work/ready/root/lib64/"
+unpack iperf3 dropbear-bin
+for program in "${programs[@]}"; do cp "$work/user/usr/bin/$program" "$root/bin"; done
+cp "$work/user/usr/sbin/dropbear" "$root/bin"
+add_libraries "$root"
 mv "$work/ready" "$tools/ena"
 say "network programs in guests: $(du -sh "$tools/ena" | cut -f1) in $tools/ena"

@@ -12,6 +12,8 @@ set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
 
+. "$(dirname "$(readlink -f "$0")")/guest_root.sh"
+
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 
 give_up() {
@@ -32,28 +34,15 @@ trap 'give_up "get_nvme.sh: line $LINENO failed"' ERR
 work=$tools/nvme.new.$$
 trap 'rm -rf "$work"' EXIT
 root=$work/ready/root
-mkdir -p "$work"/{deb,user} "$root"/{bin,etc,lib64,usr/lib/x86_64-linux-gnu}
+mkdir -p "$root"/{bin,etc}
 
 say "unpacking fio and e2fsprogs for guests"
-mapfile -t packages < <(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
-    --no-replaces --no-enhances fio e2fsprogs | grep -E '^(lib|fio|e2fsprogs|zlib)' |
-    grep -vE '^(libc6-|libpython|libpam|libcrypt1|libdebconf)' | sort -u)
-(cd "$work/deb" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}" >&2) ||
-    give_up "cannot download fio, e2fsprogs and their libraries"
-for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
-
-libraries=usr/lib/x86_64-linux-gnu
+unpack fio e2fsprogs
 cp "$work/user/usr/bin/fio" "$root/bin"
 cp "$work/user/sbin/mke2fs" "$root/bin/mkfs.ext4"  # busybox has a mke2fs of its own
 cp "$work/user/sbin/e2fsck" "$root/bin/fsck.ext4"
-cp -L "$work/user/lib64/ld-linux-x86-64.so.2" "$root/lib64"
 cp "$work/user/etc/mke2fs.conf" "$root/etc"
-# Only the libraries that the loader needs: the closure of all packages is ten times as large.
-paths=$work/user/$libraries:$work/user/lib/x86_64-linux-gnu:$work/user/$libraries/ceph
-for program in "$root"/bin/*; do
-    "$root/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$paths" --list "$program" |
-        awk '$2 == "=>" { print $3 }'
-done | sort -u | while read -r library; do cp -L "$library" "$root/$libraries"; done
+add_libraries "$root"
 rm -rf "$tools/nvme"
 mv "$work/ready" "$tools/nvme"
 say "disk tools in guests: $(du -sh "$tools/nvme" | cut -f1) in $tools/nvme"

@@ -187,7 +187,7 @@ void add_figure(cli::command& parent, int& status) {
     auto chosen = std::make_shared<figure_options>();
     auto* c =
         parent.add_subcommand("figure", "a figure over the runs of a history: when did it change?");
-    c->add_option("name", chosen->figure, "the figure; * and ? for several")->required();
+    c->add_option("figure", chosen->figure, "the figure; * and ? for several")->required();
     c->add_option("history", chosen->sources, fmt::format("runs, each {}", source_text))
         ->required();
     c->add_option("--name", chosen->scenario,

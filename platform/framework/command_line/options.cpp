@@ -227,7 +227,14 @@ template option* command::add_option_function(const std::string&,
 
 template <class T>
 option* command::add_flag(const std::string& name, T& value, const std::string& description) {
-    return own(wrapped_.add_flag(name, value, description));
+    if constexpr (std::is_same_v<T, int>) {
+        // CLI11's own flags of numbers have a default since 2.3, which counts as given.
+        const auto store = [&value](std::int64_t given) { value = static_cast<int>(given); };
+        return own(wrapped_.add_flag_function(name, store, description)
+                       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+    } else {
+        return own(wrapped_.add_flag(name, value, description));
+    }
 }
 template option* command::add_flag(const std::string&, bool&, const std::string&);
 template option* command::add_flag(const std::string&, int&, const std::string&);
