@@ -39,7 +39,7 @@ make_root() {
 root=$roots/$release
 mkdir -p "$root$checkout"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-for name in build build-asan build-coverage; do
+for name in build build-asan build-coverage build-clang; do
     mkdir -p "$checkout/$name" "$roots/$release-builds$checkout/$name"
 done
 
@@ -50,7 +50,7 @@ exec unshare --mount bash -euc '
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount --bind "$checkout" "$root$checkout"
-    for name in build build-asan build-coverage; do
+    for name in build build-asan build-coverage build-clang; do
         mount --bind "$roots/$release-builds$checkout/$name" "$root$checkout/$name"
     done
     exec chroot "$root" env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 ${CI:+CI="$CI"} PATH=/usr/sbin:/usr/bin:/sbin:/bin \
