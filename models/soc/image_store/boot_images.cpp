@@ -16,12 +16,17 @@ namespace {
 
 constexpr std::uint64_t longest_image = std::uint64_t{256} << 20;
 
-boot_image image_of(const std::vector<std::uint8_t>& file, const std::string& name) try {
-    auto flat = flatten(read_elf(file, name), longest_image);
+boot_image image_of(const std::vector<std::uint8_t>& file, const boot_image_name& wanted) try {
+    const auto program = read_elf(file, wanted.file);
+    auto flat = flatten(program, longest_image);
     if (!flat)
         throw boot_image_error(fmt::format("{}: its segments have no bytes, or span more than {}",
-                                           name, to_string(trn::bytes{longest_image})));
-    return {name, flat->first, std::move(flat->bytes)};
+                                           wanted.file, to_string(trn::bytes{longest_image})));
+    const std::uint64_t address = wanted.address.value_or(flat->first);
+    if (!program.position_independent && address != flat->first)
+        throw boot_image_error(fmt::format("{} is linked for {:#x}", wanted.file, flat->first),
+                               wanted.file);
+    return {wanted.file, address, std::move(flat->bytes), program.position_independent};
 } catch (const elf_error& why) {
     throw boot_image_error(why.what());
 }
@@ -33,12 +38,11 @@ boot_image read_image(const boot_image_name& wanted) {
     } catch (const std::runtime_error& why) {
         throw boot_image_error(why.what());
     }
+    if (is_elf(file)) return image_of(file, wanted);
     if (wanted.address) return {wanted.file, *wanted.address, std::move(file)};
-    if (!is_elf(file))
-        throw boot_image_error(
-            fmt::format("{} is not an ELF program, so it has no address", wanted.file),
-            wanted.file + "@0x80000000");
-    return image_of(file, wanted.file);
+    throw boot_image_error(
+        fmt::format("{} is not an ELF program, so it has no address", wanted.file),
+        wanted.file + "@0x80000000");
 }
 
 void check_place(const boot_image& image, const boot_ram& ram) {
@@ -48,7 +52,7 @@ void check_place(const boot_image& image, const boot_ram& ram) {
     throw boot_image_error(
         fmt::format("{} at {:#x} to {:#x} is outside the RAM, {:#x} to {:#x}", image.file,
                     image.address, image.end(), ram.base, ram.base + ram.size),
-        fmt::format("{}@{:#x}", image.file, ram.base));
+        image.movable ? fmt::format("{}@{:#x}", image.file, ram.base) : "");
 }
 
 void check_overlaps(const std::vector<boot_image>& images) {

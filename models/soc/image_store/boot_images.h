@@ -21,7 +21,8 @@ private:
     std::string suggestion_;
 };
 
-/// "FILE@ADDRESS", or "FILE", an ELF program with its own addresses.
+/// "FILE@ADDRESS", or "FILE", an ELF program with its own addresses. A position-independent program
+/// is loaded at the address that is named, its lowest one.
 struct boot_image_name {
     std::string file;
     std::optional<std::uint64_t> address;
@@ -37,6 +38,7 @@ struct boot_image {
     std::string file;
     std::uint64_t address = 0;
     std::vector<std::uint8_t> bytes;
+    bool movable = true;  ///< false: a program that is linked for this address
 
     std::uint64_t end() const { return address + bytes.size(); }
 };

@@ -15,6 +15,7 @@
 #include <utility>
 #include <variant>
 
+#include "platform/framework/command_line/help_format.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/units.h"
 
@@ -127,7 +128,9 @@ option* option::envname(const std::string& variable) {
 // --- Commands
 
 command::command(const std::string& description, const std::string& name)
-    : program_(std::make_unique<CLI::App>(description, name)), wrapped_(*program_) {}
+    : program_(std::make_unique<CLI::App>(description, name)), wrapped_(*program_) {
+    wrapped_.formatter(std::make_shared<help_format>());  // of its subcommands, too
+}
 
 command::command(CLI::App& wrapped) : wrapped_(wrapped) {}
 

@@ -33,6 +33,7 @@ struct reader {
         GElf_Ehdr header;
         gelf_getehdr(elf, &header);
         result.entry = header.e_entry;
+        result.position_independent = header.e_type == ET_DYN;
         read_segments(result);
         read_symbols(result);
         return result;

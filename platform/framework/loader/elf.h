@@ -25,6 +25,7 @@ struct elf_program {
         std::vector<std::uint8_t> bytes;  ///< content in the file
     };
     std::uint64_t entry = 0;
+    bool position_independent = false;  ///< it may be loaded with any offset to its addresses
     std::vector<segment> segments;  ///< as in the file
     /// About 100 MB; a Linux kernel has a third of them.
     static constexpr std::size_t max_symbols = 1 << 19;

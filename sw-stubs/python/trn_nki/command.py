@@ -135,11 +135,21 @@ def _examples(*lines: tuple[str, str]) -> str:
     return "examples:" + "".join(f"\n  {line}\n      {about}" for line, about in lines)
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Names a value once, behind all names of its option; Python before 3.13 repeats it."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="trn-nki",
         description="compiles and runs NKI kernels on the virtual platform",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         epilog=_examples(*EXAMPLES["run"][:1], *EXAMPLES["profile"][:1]),
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -150,9 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         ("simulate", _simulate, "compute the kernel by NumPy, without a platform"),
     ):
         optional: dict[str, Any] = {"nargs": "?"} if name == "profile" else {}
-        command = commands.add_parser(
-            name, help=text, epilog=_examples(*EXAMPLES[name]), formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        command = commands.add_parser(name, help=text, epilog=_examples(*EXAMPLES[name]), formatter_class=_Help)
         command.set_defaults(work=work, parser=command)
         command.add_argument("kernel", metavar="FILE.py:FUNCTION", **optional)
         command.add_argument(

@@ -13,6 +13,7 @@ TRNVP = os.environ["TRNVP"]
 PAYLOAD = os.path.join(os.environ["PROGRAMS"], "payload.bin") + "@0x80200000"
 OPENSBI = "/usr/lib/riscv64-linux-gnu/opensbi/generic"
 UBOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
+ET_DYN = 3
 RAM = "0x80000000"
 
 
@@ -47,19 +48,21 @@ class OpenSbiTest(unittest.TestCase):
                 self.assertEqual(status, 0, printed + log)
                 self.assertEqual(len(re.findall(r"OpenSBI v\d", printed)), 2)
                 for line in (
-                    "Platform Name             : trnvp trn3-chip",
-                    "Boot HART MIDELEG         : 0x0000000000000222",
-                    "Console Device   : uart8250",
-                    "Reboot Device    : sifive_test",
+                    "Platform Name : trnvp trn3-chip",
+                    "Boot HART MIDELEG : 0x0000000000000222",
+                    "Platform Console Device : uart8250",
+                    "Platform Reboot Device : sifive_test",
                 ):
-                    self.assertIn(line, printed)
+                    self.assertIn(line, re.sub(" +", " ", printed))  # releases of OpenSBI align them differently
                 self.assertRegex(printed, r"Boot HART Base ISA +: rv64imafdc")
                 self.check_payload(printed)
 
     def test_every_generation_of_chips_boots_it(self):
+        with open(f"{OPENSBI}/fw_dynamic.elf", "rb") as program:
+            at = f"@{RAM}" if program.read(17)[16] == ET_DYN else ""  # OpenSBI from 1.5 on is position-independent
         for board in ("trn1-chip", "trn2-chip", "inf2-chip"):
             with self.subTest(board):
-                status, printed, log = run("--load", f"{OPENSBI}/fw_dynamic.elf", "--load", PAYLOAD, board=board)
+                status, printed, log = run("--load", f"{OPENSBI}/fw_dynamic.elf{at}", "--load", PAYLOAD, board=board)
                 self.assertEqual(status, 0, printed + log)
                 self.check_payload(printed)
 
@@ -195,12 +198,13 @@ class DeviceTreeTest(unittest.TestCase):
     def test_tree_lists_what_the_board_has(self):
         blob = trnvp("inspect", "trn3-chip", "--set", "software=stock", "--device-tree").stdout
         source = subprocess.run(["dtc", "-q", "-I", "dtb", "-O", "dts"], input=blob, capture_output=True, check=True).stdout.decode()
+        source = source.replace("\\0", '", "')  # dtc before 1.7 prints a list of strings as one
         for line in (
             "reg = <0x00 0x80000000 0x00 0x80000000>",
             'compatible = "ns16550a"',
             "reg-shift = <0x02>",
             "interrupts-extended = <0x01 0x0b 0x01 0x09>",
-            'compatible = "sifive,test1\\0sifive,test0\\0syscon"',
+            'compatible = "sifive,test1", "sifive,test0", "syscon"',
             'compatible = "trnvp,sensors"',
             "timebase-frequency = <0x989680>",
             "riscv,cboz-block-size = <0x40>",

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/soc/image_store/image_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "models/soc/image_store/boot_images.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/unit/loader/elf_image.h"
 
 namespace {
 
@@ -41,6 +46,38 @@ TEST_F(ImageStoreTest, RefusesACommandLineThatATreeHasNoRoomFor) {
     EXPECT_EQ(image_store::read_images(cfg).size(), 2u);
     cfg.bootargs += 'a';
     EXPECT_THROW(image_store::read_images(cfg), boot_image_error);
+}
+
+struct ProgramImageTest : testing::Test {
+    test::scratch_folder folder;
+    /// A program linked for 0x80000000, named with `place`.
+    std::vector<boot_image> read(std::uint16_t type, const std::string& place) {
+        auto program = test::elf_image({1, 2, 3, 4});
+        std::memcpy(&program[offsetof(Elf64_Ehdr, e_type)], &type, sizeof type);
+        const std::string file = folder / "program.elf";
+        std::ofstream(file, std::ios::binary)
+            .write(reinterpret_cast<const char*>(program.data()),
+                   static_cast<std::streamsize>(program.size()));
+        return read_boot_images(file + place, {0x8000'0000, 1 << 20});
+    }
+    std::string refused(std::uint16_t type, const std::string& place) try {
+        read(type, place);
+        return {};
+    } catch (const boot_image_error& why) {
+        return why.what();
+    }
+};
+
+TEST_F(ProgramImageTest, PositionIndependentProgramIsLoadedAtTheAddressThatIsNamed) {
+    const auto images = read(ET_DYN, "@0x80001000");
+    EXPECT_EQ(images.at(0).address, 0x8000'1000u);
+    EXPECT_EQ(images.at(0).bytes, (std::vector<std::uint8_t>{1, 2, 3, 4}));
+    EXPECT_EQ(read(ET_DYN, "").at(0).address, 0x8000'0000u);
+}
+
+TEST_F(ProgramImageTest, ProgramThatIsLinkedForAnotherAddressIsRefused) {
+    EXPECT_EQ(read(ET_EXEC, "@0x80000000").at(0).bytes.size(), 4u);
+    EXPECT_THAT(refused(ET_EXEC, "@0x80001000"), testing::HasSubstr("is linked for 0x80000000"));
 }
 
 }  // namespace
