@@ -77,6 +77,8 @@ get_kernel() {
     [ -e "$root/bin/busybox" ] || top=$root/usr
     cp "$top/bin/busybox" "$work/ready/busybox"
     cp -r "$top"/lib/modules/* "$work/ready/modules"
+    # busybox loads no compressed modules, which Debian 13 has.
+    find "$work/ready/modules" -name '*.ko.xz' -exec xz -d {} + || give_up "the kernel's modules cannot be unpacked (xz-utils)"
     basename "$top"/lib/modules/* >"$work/ready/kernel-release"
 }
 
