@@ -28,7 +28,7 @@ out=build/traces
 rm -rf "$out" && mkdir -p "$out"
 for release in bookworm trixie; do
     ./dev root "$release" ./dev setup
-    ./dev root "$release" apt-get -qq -y install clang >/dev/null
+    ./dev root "$release" apt-get -qq -y install clang-19 >/dev/null
     for preset in default clang; do
         shared=$roots/$release-builds$PWD/build/firmware.compared  # build/ there
         [ ! -d "$firmware" ] || { rm -rf "$shared" && cp -r "$firmware" "$shared"; }
