@@ -96,7 +96,9 @@ private:
     /// Bytes of the page's messages on the board.
     std::uint64_t message() const { return board_ == "trn3-sled" ? 256 * MiB : 16 * MiB; }
 
-    static constexpr double tolerance = 0.03;
+    /// The page's firmware is compiled by GCC 12. The time of a step depends on the instructions
+    /// between its transfers.
+    static constexpr double tolerance = FIRMWARE_GCC == 12 ? 0.03 : 0.06;
     std::string board_;
 };
 
