@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import numbers
 import os
 import pathlib
 import subprocess
@@ -96,19 +98,23 @@ class Board:
         until: simulated time since the start: "10 ms".
         condition: "ready": every chip's firmware is ready.
         text: the console has printed this text since the start; `console` as of console().
-        wall_limit: seconds of the host's clock.
+        wall_limit: seconds of the host's clock; math.inf: none.
 
         Raises ValueError without any of these, LimitReached at `wall_limit`, Stalled if no event is pending, and ControlError for
         a time that is none.
         """
         limits: dict[str, Any] = {"for": duration, "until": until, "condition": condition}
+        if console is not None and text is None:
+            raise ValueError("run() has a console and no text to wait for")
         if text is not None:
             limits["uart"] = {"module": self._console(console), "text": text}
         limits = {key: value for key, value in limits.items() if value is not None}
         if not limits:
             raise ValueError('run() has no limit: give a duration such as "1 ms", until, condition or text')
+        if wall_limit != math.inf:
+            limits["wall_limit"] = wall_limit
         try:
-            stop = self._call("wait", **limits, wall_limit=wall_limit)
+            stop = self._call("wait", **limits)
         except KeyboardInterrupt:
             self._call("pause")  # ends the wait
             self._call("run")
@@ -184,7 +190,7 @@ class Board:
         counters: dict[str, dict[str, int]] = self._call("statistics", module=module) if module else self._call("statistics")
         return counters
 
-    def inject(self, module: str, fault: str, **arguments: Any) -> list[str]:
+    def inject(self, module: str, fault: str, /, **arguments: Any) -> list[str]:
         """Injects a fault (doc/faults.md) into a module, or into all that match a pattern with *; returns their names.
         Raises ControlError if there is none."""
         found: list[str] = self._call("inject", module=module, fault=fault, arguments=arguments)["modules"]
@@ -236,7 +242,7 @@ class Board:
                 raise ValueError("copy() from a place needs a size in bytes")
             words += [source, destination, f"{size}B"]
         else:
-            data = bytes(source)
+            data = _bytes_of(source)
             if size not in (None, len(data)):
                 raise ValueError(f"copy() of {len(data)} bytes cannot have the size {size}")
             if not data:
@@ -264,11 +270,11 @@ class Board:
         """
         self._check_open()
         command = [programs.path("trnctl"), "--connect", str(self.sockets), "--json"]
-        command += [*(("--chip", chip) if chip is not None else ()), *words]
+        command += [*(("--chip", chip) if chip is not None else ()), *map(str, words)]
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=wall_limit, check=False)
         except subprocess.TimeoutExpired:
-            raise LimitReached(f"trnctl {words[0]} took longer than {wall_limit:g} s and was ended") from None
+            raise LimitReached(f"trnctl {' '.join(command[4:])} took longer than {wall_limit:g} s and was ended") from None
         except OSError as error:
             raise MissingProgram(f"{command[0]} cannot be started: {error.strerror}") from None
         if done.returncode != 0:
@@ -276,7 +282,10 @@ class Board:
                 raise self._process.ended()
             message = done.stderr.strip().removeprefix("trnctl: ") or f"trnctl ended with status {done.returncode}"
             raise CommandError(message, done.returncode)
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        try:
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        except ValueError:
+            raise CommandError(f"trnctl {' '.join(command[4:])} prints text, and nothing for a program", 2) from None
 
     # -- Calls
 
@@ -308,14 +317,23 @@ class Board:
         return known[0]
 
     def _write(self, method: str, name: str, value: int | bytes, address: int | None, width: int, index: int, instance: int) -> None:
-        if address is None:
-            if not isinstance(value, int):
-                raise ValueError(f"{method}() of bytes needs an address in the space '{name}'")
-            self._call(method, register=name, value=value, index=index, instance=instance)
-        elif isinstance(value, int):
+        number = isinstance(value, numbers.Integral)  # also NumPy's
+        if address is not None and number:
             self._call(method, space=name, address=address, value=value, width=width)
-        else:
-            self._call(method, space=name, address=address, data=bytes(value).hex())
+        elif address is not None:
+            self._call(method, space=name, address=address, data=_bytes_of(value).hex())
+        elif number:
+            self._call(method, register=name, value=value, index=index, instance=instance)
+        elif _bytes_of(value) is not None:
+            raise ValueError(f"{method}() of bytes needs an address in the space '{name}'")
+
+
+def _bytes_of(data: object) -> bytes:
+    """Of bytes, a bytearray, a memoryview or an array. A number or a path has none."""
+    try:
+        return memoryview(data).tobytes()  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"not bytes, but {type(data).__name__}: {data!r:.40}") from None
 
 
 def start(
@@ -344,6 +362,8 @@ def start(
 
     Raises StartError with the platform's message, MissingProgram, and LimitReached or Stalled if the firmware does not become ready.
     """
+    if isinstance(options, str):
+        raise TypeError(f"options is a list of words, such as {options.split()}")
     name = os.fspath(board)
     words = [name, "--time-policy", time_policy]
     for key, value in (parameters or {}).items():

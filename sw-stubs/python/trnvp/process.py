@@ -111,6 +111,13 @@ class Process:
 
 
 def _new_folder() -> str:
+    try:
+        return _short_folder()
+    except OSError as error:
+        raise StartError(f"there is no folder for temporary files: {error.strerror}") from None
+
+
+def _short_folder() -> str:
     folder = tempfile.mkdtemp(prefix="trnvp_")
     if len(os.fsencode(folder)) <= _MAX_FOLDER:
         return folder

@@ -26,7 +26,7 @@ def folder() -> pathlib.Path:
     found = shutil.which("trnctl")
     if found is None:
         raise MissingProgram(
-            f"{above[3] / 'build'} holds no trnctl, and neither does PATH; build the project, or set {VARIABLE} to its build folder"
+            f"no trnctl in {above[3] / 'build'}, {above[4] / 'bin'} and PATH; build or install the project, or set {VARIABLE} to its build folder"
         )
     return pathlib.Path(found).resolve().parent
 

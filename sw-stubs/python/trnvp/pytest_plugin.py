@@ -34,9 +34,12 @@ def board(request: pytest.FixtureRequest) -> Iterator[trnvp.Board]:
     mark = request.node.get_closest_marker("board")
     arguments: dict[str, Any] = dict(mark.kwargs) if mark else {}
     names: tuple[Any, ...] = mark.args if mark else ()
-    parameter = getattr(request, "param", None)
-    name = parameter or (names[0] if names else request.config.getoption("--trnvp-board"))
-    with trnvp.start(name, **arguments) as started:
+    if hasattr(request, "param"):
+        names = (request.param,)
+        arguments.pop("board", None)
+    elif not names and "board" not in arguments:
+        names = (request.config.getoption("--trnvp-board"),)
+    with trnvp.start(*names, **arguments) as started:
         yield started
 
 

@@ -18,6 +18,7 @@ import collections
 import errno
 import itertools
 import json
+import operator
 import os
 import socket
 import time
@@ -111,7 +112,8 @@ class Platform:
         """
         number = next(self._ids)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-        self._send(json.dumps(request).encode() + b"\n")
+        # Integers of NumPy are numbers; NaN is none.
+        self._send(json.dumps(request, default=operator.index, allow_nan=False).encode() + b"\n")
         patient = method in ("run", "wait")
         deadline = None if patient else time.monotonic() + self._timeout
         while True:

@@ -23,6 +23,40 @@ class BoardTest(unittest.TestCase):
         cls.board = trnvp.start("trn3-chip")
         cls.addClassCleanup(cls.board.close)
 
+    def test_numbers_and_arrays_of_numpy_are_numbers_and_bytes(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed")
+        self.board.poke(REGISTER, numpy.uint32(3))
+        self.assertEqual(self.board.peek(REGISTER, index=numpy.int64(0)), 3)
+        self.board.deposit("chip0.hbm0.in", b"\xff" * 8, 0x3000)
+        self.board.poke("chip0.hbm0.in", numpy.int64(7), numpy.uint64(0x3000))
+        self.assertEqual(self.board.peek("chip0.hbm0.in", 0x3000, numpy.int16(8)), b"\x07\0\0\0\xff\xff\xff\xff")
+        self.board.copy(numpy.arange(6, dtype=numpy.uint8).reshape(2, 3).T, "hbm0@16MiB")
+        self.assertEqual(self.board.copy("hbm0@16MiB", "host", numpy.int64(6)).data, bytes([0, 3, 1, 4, 2, 5]))
+
+    def test_what_is_no_bytes_is_refused(self):
+        for wrong in (5, [1, 2], pathlib.Path("file"), None, 1.5):
+            with self.subTest(value=wrong):
+                with self.assertRaisesRegex(TypeError, "not bytes"):
+                    self.board.copy(wrong, "hbm0@16MiB")
+        for call in (
+            lambda: self.board.poke(REGISTER, 3.0),
+            lambda: self.board.poke(REGISTER, "3"),
+            lambda: self.board.poke("chip0.hbm0.in", "text", 0x1000),
+            lambda: trnvp.start(options="--trace boot.trace"),
+        ):
+            self.assertRaises(TypeError, call)
+        self.assertRaises(ValueError, self.board.run, "1 us", console="chip0.management.uart")
+        self.assertRaises(ValueError, self.board.run, "1 us", wall_limit=float("nan"))
+        self.assertEqual(self.board.run("1 us", wall_limit=float("inf")).reason, "time_limit")
+
+    def test_commands_of_trnctl_that_print_text_are_refused(self):
+        with self.assertRaisesRegex(trnvp.CommandError, "completion bash prints text"):
+            self.board.trnctl("completion", "bash")
+        self.assertEqual(self.board.trnctl("copy", "host", "hbm0@16MiB", "64B", "--core", 1)[0]["bytes"], 64)
+
     def test_time_advances_in_run_only_and_by_what_is_asked(self):
         before = self.board.time_ps
         stop = self.board.run("1 ms")

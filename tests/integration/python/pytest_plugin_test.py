@@ -30,6 +30,14 @@ def test_fails(board):
     board.run(text="boot ROM")
     assert board.peek("chip0.udma0.M2S_PREFETCH_CFG_3") == 3
 
+@pytest.mark.board(board="trn1-chip", ready=False)
+def test_marker_with_a_named_argument(board):
+    assert board.name == "trn1-chip"
+
+@pytest.mark.board("trn1-chip", "trn2-chip")
+def test_marker_with_two_boards(board):
+    pass
+
 @pytest.mark.board("trn9-chip")
 def test_no_board(board):
     pass
@@ -71,9 +79,10 @@ class PluginTest(unittest.TestCase):
         (self.folder / "test_boards.py").write_text(TESTS)
         status, said = self.run_module("pytest", "-p", "trnvp.pytest_plugin", "-p", "no:cacheprovider", "--strict-markers", "-q")
         self.assertEqual(status, 1, said)
-        self.assertIn("1 failed, 5 passed, 1 error", said)
+        self.assertIn("1 failed, 6 passed, 2 errors", said)
         self.assertIn("console chip0.management.uart", said)
         self.assertIn("boot ROM", said)
+        self.assertIn("start() takes from 0 to 1 positional arguments but 2 were given", said)
         self.assertIn("trnvp.errors.StartError: E55 no board 'trn9-chip'", said)
         self.assertEqual([file.name for file in (self.folder / "tmp").iterdir() if file.name.startswith("trnvp_")], [])
 
