@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/command_line/completion.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <utility>
+
+#include "completion_scripts.h"  // of completion/*.in
 
 namespace trn::cli {
 
@@ -24,14 +24,28 @@ const CLI::App* find_command(const CLI::App* app, const std::string& name) {
     return nullptr;
 }
 
-/// The words of a line; the last one is "" after a space.
+/// The words of a line of a shell, without their quotes; the last one is "" after a space.
 std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> words(1);
-    for (const char c : text)
-        if (c != ' ')
+    bool begun = false;
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\\' && quote != '\'') {
+            if (++i < text.size()) words.back() += text[i];
+        } else if (c == quote) {
+            quote = 0;
+        } else if (quote == 0 && (c == '"' || c == '\'')) {
+            quote = c;
+        } else if (quote == 0 && (c == ' ' || c == '\t')) {
+            if (begun) words.emplace_back();
+            begun = false;
+            continue;
+        } else {
             words.back() += c;
-        else if (!words.back().empty())
-            words.emplace_back();
+        }
+        begun = true;
+    }
     return words;
 }
 
@@ -68,25 +82,6 @@ std::vector<candidate> choices_of_positional(const CLI::App* app, std::size_t po
     return {};
 }
 
-constexpr std::string_view bash_script = R"(_{0}() {{
-    mapfile -t COMPREPLY < <({0} --complete "${{COMP_LINE:0:COMP_POINT}}" 2>/dev/null | cut -f 1)
-    [[ ${{COMPREPLY[0]-}} == *= ]] && compopt -o nospace
-}}
-complete -o default -F _{0} {0}
-)";
-
-constexpr std::string_view zsh_script = R"(#compdef {0}
-local -a found
-local word about
-while IFS=$'\t' read -r word about; do
-    found+=("${{word//:/\:}}${{about:+:$about}}")
-done < <({0} --complete "${{(j: :)words[1,CURRENT-1]}} $PREFIX" 2>/dev/null)
-if (( $#found )); then _describe {0} found; else _files; fi
-)";
-
-constexpr std::string_view fish_script =
-    "complete -c {0} -a '({0} --complete (commandline -cp) 2>/dev/null)'\n";
-
 }  // namespace
 
 unfinished_line read_unfinished(command& app, std::string_view text) {
@@ -114,6 +109,13 @@ unfinished_line read_unfinished(command& app, std::string_view text) {
             line.positionals.push_back(word);
         }
     }
+    // "--option=value"
+    if (const auto sign = line.typed.find('=');
+        line.option.empty() && line.typed.starts_with("--") && sign != std::string::npos) {
+        line.option = line.typed.substr(0, sign);
+        line.joined = line.typed.substr(0, sign + 1);
+        line.typed.erase(0, sign + 1);
+    }
     if (line.option.empty()) {
         line.next = followers(innermost, line.positionals.empty());
         const auto values = choices_of_positional(innermost, line.positionals.size());
@@ -138,13 +140,19 @@ std::vector<candidate> completions(command& app, std::string_view text, const co
     std::ranges::stable_sort(all, {}, &candidate::word);
     const auto equal = std::ranges::unique(all, {}, &candidate::word);
     all.erase(equal.begin(), equal.end());
+    for (auto& next : all) next.word.insert(0, line.joined);
     return all;
 }
 
 std::string completion_script(std::string_view shell, const std::string& program) {
-    // A '=' ends a word for bash, so it passes the line. Arguments continue after their '='.
-    if (shell == "zsh") return fmt::format(fmt::runtime(zsh_script), program);
-    return fmt::format(fmt::runtime(shell == "fish" ? fish_script : bash_script), program);
+    std::string text = shell == "zsh"    ? completion_scripts::zsh
+                       : shell == "fish" ? completion_scripts::fish
+                                         : completion_scripts::bash;
+    constexpr std::string_view name = "@program@";
+    for (auto place = text.find(name); place != text.npos;
+         place = text.find(name, place + program.size()))
+        text.replace(place, name.size(), program);
+    return text;
 }
 
 }  // namespace trn::cli

@@ -22,14 +22,16 @@ struct unfinished_line {
     std::vector<std::string> positionals = {};       ///< of the innermost
     std::map<std::string, std::string> values = {};  ///< of options: "--connect" to "DIR"
     std::string option = {};                         ///< whose value is typed now; "": none
-    std::string typed = {};                          ///< the word that is typed
+    std::string joined = {};                         ///< "--option=" before `typed`, or ""
+    std::string typed = {};                          ///< the word that is typed, or its value
     std::vector<candidate> next = {};  ///< subcommands and options, or values of `option`
 };
 
 /// Words that depend on more than the option tables, such as names of boards.
 using completer = std::function<std::vector<candidate>(const unfinished_line&)>;
 
-/// `line` begins with the name of the program; its last word, which may be "", is left out.
+/// `line`, with the quotes of a shell, begins with the name of the program; its last word, which
+/// may be "", is the one that is typed.
 unfinished_line read_unfinished(command& app, std::string_view line);
 
 /// What the last word of `line` may become, sorted: of the option tables, and of `more`.

@@ -1,27 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Manual pages and completions of trn-nki, from its option tables, as the other programs write theirs (doc/installing.md)."""
+"""Manual pages and completions of trn-nki, from its option tables, as those of the other programs (doc/installing.md)."""
 from __future__ import annotations
 
 import argparse
 import pathlib
-
-_SCRIPTS = {
-    "bash/{0}": """_{1}() {{
-    mapfile -t COMPREPLY < <({0} --complete "${{COMP_LINE:0:COMP_POINT}}" 2>/dev/null | cut -f 1)
-}}
-complete -o default -F _{1} {0}
-""",
-    "zsh/_{0}": """#compdef {0}
-local -a found
-local word about
-while IFS=$'\\t' read -r word about; do
-    found+=("${{word//:/\\:}}${{about:+:$about}}")
-done < <({0} --complete "${{(j: :)words[1,CURRENT-1]}} $PREFIX" 2>/dev/null)
-if (( $#found )); then _describe {0} found; else _files; fi
-""",
-    "fish/{0}.fish": "complete -c {0} -a '({0} --complete (commandline -cp) 2>/dev/null)'\n",
-}
-
+import shlex
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, argparse.ArgumentParser]]:
     """Description and parser of each command that --help lists."""
@@ -31,9 +14,25 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, argparse.A
     return {}
 
 
+def _words(line: str) -> list[str]:
+    """The words of a shell's line, whose last word, which may be "", may have an open quote."""
+    for end in ("x", "x'", 'x"'):
+        try:
+            words = shlex.split(line + end)
+        except ValueError:
+            continue
+        return [*words[:-1], words[-1].removesuffix("x")]
+    return [""]
+
+
 def completions(parser: argparse.ArgumentParser, line: str) -> list[tuple[str, str]]:
     """What the last word of an unfinished line may become, with descriptions."""
-    *given, typed = line.split(" ")
+    *given, typed = _words(line)
+    joined = ""
+    if typed.startswith("--") and "=" in typed:
+        name, _, typed = typed.partition("=")
+        given.append(name)
+        joined = name + "="
     known = commands(parser)
     command = next((known[word][1] for word in given[1:] if word in known), None)
     found = [(name, text) for name, (text, _) in known.items()] if command is None else []
@@ -43,17 +42,15 @@ def completions(parser: argparse.ArgumentParser, line: str) -> list[tuple[str, s
         found = [(str(choice), "") for choice in value.choices or ()]
     elif typed.startswith("-"):
         found += [(action.option_strings[-1], action.help or "") for action in options]
-    return sorted((word, text) for word, text in found if word.startswith(typed))
+    return sorted((joined + word, text) for word, text in found if word.startswith(typed))
 
 
 def write(parser: argparse.ArgumentParser, folder: pathlib.Path, version: str) -> None:
-    """Writes FOLDER/man1/NAME.1, NAME-COMMAND.1 of each command, and a script for each shell. Raises OSError."""
+    """Writes FOLDER/man1/NAME.1, and NAME-COMMAND.1 of each command. Raises OSError."""
     name = parser.prog
     pages = {f"man1/{name}.1": _page(parser, parser.description or "", version)}
     for command, (text, inner) in commands(parser).items():
         pages[f"man1/{name}-{command}.1"] = _page(inner, text, version)
-    for file, script in _SCRIPTS.items():
-        pages[file.format(name)] = script.format(name, name.replace("-", "_"))
     for file, text in pages.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(text)

@@ -3,10 +3,14 @@
 """Manual pages and completions have what --help has, and their readers accept them: manuals_test.py BUILD [TEST...]"""
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -18,7 +22,59 @@ from command_help import commands_in  # noqa: E402 - after the path
 MANUALS = BUILD / "manuals"
 PROGRAMS = {"trnvp": "trnvp", "trnctl": "trnvp", "trn-asm": "trnvp", "trn-nki": "python3-trnvp"}
 ENVIRONMENT = dict(os.environ, PATH=f"{BUILD}:{os.environ['PATH']}", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
-IN_BASH = """set -u; source "$1"; COMP_LINE=$2; COMP_POINT=${#2}; COMPREPLY=(); $3; printf '%s\\n' "${COMPREPLY[@]}" """
+# Lines before and after TAB, with the folder of programs that are not in PATH before them.
+LINES = {
+    "trnvp bo": "trnvp boards ",
+    "trnvp 'bo": "trnvp 'boards' ",
+    "trnvp run trn3-chip --timing f": "trnvp run trn3-chip --timing functional ",
+    "trnvp run trn3-chip --timing=f": "trnvp run trn3-chip --timing=functional ",
+    "trnctl --connect '/no such' stat": "trnctl --connect '/no such' status ",
+    "trnctl topo": "trnctl topology ",
+    "trn-nki comp": "trn-nki compile ",
+    "trn-nki run --timing=f": "trn-nki run --timing=functional ",
+}
+OUTSIDE = dict(ENVIRONMENT, PATH=os.environ["PATH"])
+IN_BASH = """bind 'set enable-bracketed-paste off'; for script in {scripts}/*/bash/*; do source $script; done
+shown() {{ printf '\\n<%s>\\n' "$READLINE_LINE"; }}; bind -x '"\\C-t":shown'
+"""
+IN_ZSH = """fpath=({scripts}/*/zsh $fpath); autoload -Uz compinit; compinit -D -u; PROMPT_SP=
+shown() {{ print -r -- $'\\n'"<$BUFFER>" }}; zle -N shown; bindkey '^T' shown
+"""
+
+
+class Terminal:
+    """A shell that completes what is typed. Skips the test if there is none."""
+
+    def __init__(self, test, words, script):
+        if shutil.which(words[0]) is None:
+            test.skipTest(f"{words[0]} is not installed")
+        number, self.link = pty.fork()
+        if number == 0:
+            os.chdir(test.empty)
+            os.execvpe(words[0], words, dict(OUTSIDE, PS1="ready$ ", TERM="dumb", HISTFILE="/dev/null", INPUTRC="/dev/null"))
+        test.addCleanup(os.waitpid, number, 0)
+        test.addCleanup(os.close, self.link)
+        self.until("ready[$] ")
+        for line in script.format(scripts=MANUALS).splitlines():
+            self.type(line + "\n")
+            self.until(r"ready[$] [^\n]*$")
+
+    def type(self, text):
+        os.write(self.link, text.encode())
+
+    def until(self, pattern):
+        text, end = "", time.monotonic() + 60
+        while not (found := re.search(pattern, text)):
+            if not select.select([self.link], [], [], max(end - time.monotonic(), 0))[0]:
+                raise AssertionError(f"no {pattern} in {text!r}")
+            text += os.read(self.link, 65536).decode(errors="replace")
+        return found
+
+    def completed(self, line):
+        self.type(line + "\t\x14")
+        found = self.until(r"\n<(.*)>\r?\n")[1]
+        self.type("\x15")
+        return found
 
 
 def said(*words: object, status: int = 0, errors: bool = False) -> str:
@@ -40,6 +96,11 @@ def listed(names: str) -> list[pathlib.Path]:
 
 
 class ManualsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.empty = scratch.name
+
     def check(self, program: str, words: list[str]) -> None:
         text = said(BUILD / program, *words, "--help")
         page = MANUALS / PROGRAMS[program] / "man1" / f"{'-'.join([program, *words[:1]])}.1"
@@ -78,26 +139,34 @@ class ManualsTest(unittest.TestCase):
                 said(shell, "-n", file)
         self.assertEqual(len(listed("bash")), len(PROGRAMS))
 
+    def check_lines(self, typed):
+        """What each shell makes of lines in which TAB is typed: quotes, joined values, programs outside of PATH."""
+        for line, expected in LINES.items():
+            with self.subTest(line=line):
+                self.assertEqual(typed(f"{BUILD}/{line}"), f"{BUILD}/{expected}")
+
     def test_bash_completes(self):
-        script = MANUALS / "trnvp/bash/trnvp"
-        self.assertEqual(said("bash", "-c", IN_BASH, "bash", script, "trnvp bo", "_trnvp"), "boards\n")
-        script = MANUALS / "python3-trnvp/bash/trn-nki"
-        self.assertEqual(said("bash", "-c", IN_BASH, "bash", script, "trn-nki comp", "_trn_nki"), "compile\n")
+        self.check_lines(Terminal(self, ["bash", "--norc", "--noprofile", "-i"], IN_BASH).completed)
 
     def test_zsh_completes(self):
-        if shutil.which("zsh") is None:
-            self.skipTest("zsh is not installed")
-        stubs = "_describe() { print -l -- $found; }; _files() { print files; }; CURRENT=$#words; PREFIX=$words[-1]; "
-        run = f"{stubs} source {MANUALS}/trnvp/zsh/_trnctl"
-        words = said("zsh", "-fc", f"words=(trnctl snapshots); {run}")
-        self.assertEqual(words, "snapshots:kept states and their simulated times\n")
-        self.assertEqual(said("zsh", "-fc", f"words=(trnctl copy here); {run}"), "files\n")
+        self.check_lines(Terminal(self, ["zsh", "-d", "-f", "-i"], IN_ZSH).completed)
 
     def test_fish_completes(self):
         if shutil.which("fish") is None:
             self.skipTest("fish is not installed")
-        words = said("fish", "-c", f"source {MANUALS}/trnvp/fish/trnctl.fish; complete -C 'trnctl snapshots'")
-        self.assertEqual(words, "snapshots\tkept states and their simulated times\n")
+        scripts = " ".join(map(str, listed("fish")))
+        run = f"for script in {scripts}; source $script; end; complete -C $LINE"
+
+        def last_word(line):
+            environment = dict(OUTSIDE, LINE=line)
+            done = subprocess.run(
+                ["fish", "--no-config", "-c", run], env=environment, cwd=self.empty, text=True, capture_output=True, check=False
+            )
+            return [word.partition("\t")[0] for word in done.stdout.splitlines()]
+
+        for line, expected in LINES.items():
+            with self.subTest(line=line):
+                self.assertEqual(last_word(f"{BUILD}/{line}"), [expected.split()[-1].strip("'")])
 
     def test_man_reads_the_pages_without_warnings(self):
         if shutil.which("man") is None:
