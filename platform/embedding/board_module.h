@@ -14,9 +14,14 @@
 #include "platform/embedding/abi.h"
 #include "platform/embedding/link_sockets.h"
 #include "platform/embedding/signal_lines.h"
+#include "platform/framework/config/share_folder.h"
 #include "platform/framework/netlist/system.h"
 
 namespace trn {
+
+#ifdef TRNVP_SHARE_DIR  // of find_package(trnvp): boards and firmware by name
+inline const bool knows_installation = set_share_folder(TRNVP_SHARE_DIR);
+#endif
 
 /// A chip, a cable, a host, a sled, a rack: a board or assembly as one module of another program's
 /// hierarchy (doc/embedding.md). Its `ports:` are sockets of the base protocol and ports for

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/share_folder.h"
 
 namespace trn {
 
@@ -19,13 +20,8 @@ namespace fs = std::filesystem;
 fs::path firmware_folder() {
     if (const char* given = std::getenv("TRNVP_FIRMWARE"); given != nullptr && *given != 0)
         return given;
-    std::error_code error;
-    const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const char* near : {"firmware", "../firmware", "../share/trnvp/firmware"})
-        if (auto folder = (program / near).lexically_normal();
-            fs::is_regular_file(folder / "bootrom.bin", error))
-            return folder;
-    return "build/firmware";
+    const auto folder = share_folder("firmware", {"firmware", "../firmware"}, "bootrom.bin");
+    return folder.empty() ? "build/firmware" : folder;
 }
 
 namespace {

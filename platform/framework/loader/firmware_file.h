@@ -11,7 +11,8 @@
 
 namespace trn {
 
-/// Folder of the built firmware: $TRNVP_FIRMWARE, else a folder relative to the executable.
+/// Folder of the built firmware: $TRNVP_FIRMWARE, else that of a build or of an installation
+/// (share_folder()).
 std::filesystem::path firmware_folder();
 
 /// The file for a name on a board: a path (with '/'), or a file in the firmware folder.

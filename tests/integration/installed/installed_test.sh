@@ -47,7 +47,7 @@ says '1 passed'
 
 # Manual pages and completions.
 for page in trnvp trnvp-run trnvp-test trnctl-copy trn-asm trn-nki-run; do
-    [ -s "$prefix/share/man/man1/$page.1" ] || failed "no manual page $page"
+    [ -s "$prefix/share/man/man1/$page.1.gz" ] || failed "no manual page $page"
 done
 for file in bash-completion/completions/trnctl zsh/vendor-completions/_trnvp fish/vendor_completions.d/trn-nki.fish; do
     [ -s "$prefix/share/$file" ] || failed "no $file"
@@ -58,7 +58,7 @@ done
 # A project with find_package(trnvp), found by PATH.
 run 0 "$cmake" -G Ninja -S "$here/consumer" -B consumer -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0
 run 0 "$cmake" --build consumer
-run 0 consumer/own_block "$here/consumer/own.yaml"
+run 0 consumer/own_block "$here/consumer/own.yaml" trn3-chip  # which is in the prefix, as its firmware is
 says ': 2 + 40 is 42'
 
 # A block in a library outside the tree: its firmware, board and scenario.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "platform/framework/config/share_folder.h"
 #include "platform/framework/netlist/document/assembly.h"
 #include "platform/framework/netlist/expansion/plan_board.h"
 
@@ -47,14 +48,9 @@ fs::path file_of(const std::string& name) {
 fs::path boards_folder() {
     if (const char* given = std::getenv("TRNVP_BOARDS"); given != nullptr && *given != 0)
         return given;
-    std::error_code error;
-    const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const char* near :
-         {"../platform/boards", "../../platform/boards", "../share/trnvp/boards"})
-        if (const auto folder = (program / near).lexically_normal();
-            fs::is_directory(folder, error))
-            return shortest(folder);
-    return "platform/boards";
+    const auto folder =
+        share_folder("boards", {"../platform/boards", "../../platform/boards"}, "chips");
+    return folder.empty() ? "platform/boards" : shortest(folder);
 }
 
 std::vector<board_entry> list_boards() {

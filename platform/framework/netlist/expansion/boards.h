@@ -10,8 +10,8 @@
 
 namespace trn {
 
-/// Folder of the boards: $TRNVP_BOARDS, else relative to the program (installed, or in a source
-/// tree's build folder).
+/// Folder of the boards: $TRNVP_BOARDS, else that of a source tree's build folder or of an
+/// installation (share_folder()).
 std::filesystem::path boards_folder();
 
 struct board_entry {

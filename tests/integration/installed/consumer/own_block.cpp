@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_block BOARD: a board with a kind of its own, in an sc_main of its own.
+// own_block FILE [BOARD]: a board with a kind of its own, and one of the project, in an sc_main of
+// its own.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <systemc>
 #include <tlm>
 
@@ -76,9 +78,11 @@ int sc_main(int argc, char** argv) {
     trn::kind_list kinds = trn::kinds();
     kinds.push_back(adder_kind());
     trn::board_module board{"board", argc > 1 ? argv[1] : "own.yaml", {}, kinds};
+    std::unique_ptr<trn::board_module> of_project;
+    if (argc > 2) of_project = std::make_unique<trn::board_module>("of_project", argv[2]);
     processor cpu{"cpu"};
     cpu.out.bind(board.target("bus").in);
-    sc_core::sc_start();
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
     std::cout << "headers " TRN_PLATFORM_VERSION ", library " << TRN_PLATFORM_ABI << ": 2 + 40 is "
               << cpu.sum << '\n';
     return cpu.sum == 42 ? 0 : 1;
