@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install`, and Debian packages by CPack. The programs find boards and firmware in ../share/trnvp, without variables of the environment.
+# `cmake --install`. The programs find boards and firmware in ../share/trnvp, without variables of the environment.
 include(GNUInstallDirs)
 set(trn_share ${CMAKE_INSTALL_DATADIR}/trnvp)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME trnvp)
@@ -14,14 +14,18 @@ install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 
 # Manual pages and completions, which programs write from their option tables: those of trn-nki where its Python is complete.
 set(trn_manuals ${CMAKE_BINARY_DIR}/manuals)
+file(MAKE_DIRECTORY ${trn_manuals}/trnvp ${trn_manuals}/python3-trnvp)
 set(programs trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm)
 set(commands)
 foreach(program ${programs})
     list(APPEND commands COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
         $<TARGET_FILE:${program}> --write-manuals ${trn_manuals}/trnvp)
 endforeach()
-add_custom_command(OUTPUT ${trn_manuals}/trnvp.stamp ${commands} COMMAND ${CMAKE_COMMAND} -E touch ${trn_manuals}/trnvp.stamp
-    DEPENDS ${programs} COMMENT "Manual pages" VERBATIM)
+# Compressed for the installation.
+set(compress COMMAND ${CMAKE_COMMAND} -E rm -rf man1.gz COMMAND ${CMAKE_COMMAND} -E copy_directory man1 man1.gz COMMAND gzip -9nr man1.gz)
+add_custom_command(OUTPUT ${trn_manuals}/trnvp.stamp
+    COMMAND ${CMAKE_COMMAND} -E rm -rf man1 bash zsh fish ${commands} ${compress} COMMAND ${CMAKE_COMMAND} -E touch ${trn_manuals}/trnvp.stamp
+    WORKING_DIRECTORY ${trn_manuals}/trnvp DEPENDS ${programs} COMMENT "Manual pages" VERBATIM)
 set(stamps ${trn_manuals}/trnvp.stamp)
 set(manuals trnvp)
 execute_process(COMMAND /usr/bin/python3 -c "import numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
@@ -30,8 +34,9 @@ if(missing EQUAL 0)
     add_custom_command(OUTPUT ${trn_manuals}/python3-trnvp.stamp
         COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
             /usr/bin/python3 ${CMAKE_SOURCE_DIR}/sw-stubs/python/trn-nki --write-manuals ${trn_manuals}/python3-trnvp ${PROJECT_VERSION}
+        ${compress}
         COMMAND ${CMAKE_COMMAND} -E touch ${trn_manuals}/python3-trnvp.stamp
-        DEPENDS ${sources} COMMENT "Manual pages of trn-nki" VERBATIM)
+        WORKING_DIRECTORY ${trn_manuals}/python3-trnvp DEPENDS ${sources} COMMENT "Manual pages of trn-nki" VERBATIM)
     list(APPEND stamps ${trn_manuals}/python3-trnvp.stamp)
     set(program trn-nki)
     foreach(script bash/trn-nki zsh/_trn-nki fish/trn-nki.fish)
@@ -43,7 +48,7 @@ endif()
 add_custom_target(manuals ALL DEPENDS ${stamps})
 foreach(component ${manuals})
     set(from ${trn_manuals}/${component})
-    install(DIRECTORY ${from}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${component})
+    install(DIRECTORY ${from}/man1.gz/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
     install(DIRECTORY ${from}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
     install(DIRECTORY ${from}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${component})
     install(DIRECTORY ${from}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${component})
@@ -141,30 +146,3 @@ foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h platform/embedding
         message(FATAL_ERROR "${header} is of version ${CMAKE_MATCH_1}, the project ${PROJECT_VERSION}")
     endif()
 endforeach()
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "trnvp maintainers <maintainers@trnvp.invalid>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "virtual platform of AWS Trainium servers and racks")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES OFF)  # stall reports of our own errors name functions
-set(CPACK_COMPONENTS_ALL trnvp trnvp-firmware libtrnvp-dev libtrnvp-platform-dev python3-trnvp)
-set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION electronics)
-set(CPACK_DEBIAN_TRNVP_PACKAGE_NAME trnvp)
-set(CPACK_DEBIAN_TRNVP_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_TRNVP_PACKAGE_DEPENDS "trnvp-firmware (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_TRNVP_PACKAGE_RECOMMENDS python3-trnvp)
-set(CPACK_DEBIAN_TRNVP-FIRMWARE_PACKAGE_NAME trnvp-firmware)
-set(CPACK_DEBIAN_TRNVP-FIRMWARE_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_LIBTRNVP-DEV_PACKAGE_NAME libtrnvp-dev)
-set(CPACK_DEBIAN_LIBTRNVP-DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_NAME libtrnvp-platform-dev)
-set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_LIBTRNVP-PLATFORM-DEV_PACKAGE_DEPENDS
-    "libtrnvp-dev (= ${PROJECT_VERSION}), libsystemc-dev, libfmt-dev, libyaml-cpp-dev, nlohmann-json3-dev, libelf-dev, libdw-dev, libfdt-dev, libboost-dev")
-set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_NAME python3-trnvp)
-set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_SECTION python)
-set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_DEPENDS "python3 (>= 3.11), python3-numpy, trnvp (= ${PROJECT_VERSION})")
-include(CPack)
