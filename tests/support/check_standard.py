@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that C++ uses only documented names of SystemC and TLM-2.0: those of IEEE 1666-2011 that IEEE 1666-2023 keeps, so that
 everything compiles with SystemC 2.3.4 and 3. Looks at headers and at all names that begin with sc_, tlm_, SC_ or TLM_, or are
-qualified by a namespace of the library; also at members of sc_simcontext and at classes derived from sc_trace_file. In models, also at immediate notifications of events.
+qualified by a namespace of the library; also at members of sc_simcontext, at classes derived from sc_trace_file, and at other names of
+the library's namespaces, which a `using namespace` would hide. In models, also at immediate notifications of events.
 
     check_standard.py           prints file:line and the name; status 1 on violations
     check_standard.py --left    lists the names outside the standard that are left, each with its reason
@@ -14,7 +15,7 @@ import sys
 from project_files import listed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("platform", "models", "sw-stubs", "tests")
+FOLDERS = ("platform", "models", "sw-stubs", "tests", "doc")
 
 # By clause of IEEE 1666-2011. tlm_* names of the kit are in namespace tlm_utils.
 STANDARD = {
@@ -35,7 +36,7 @@ STANDARD = {
         sc_find_object sc_gen_unique_name sc_attr_base sc_attribute sc_attr_cltn""",
     "6, channels": """sc_signal sc_signal_in_if sc_signal_write_if sc_signal_inout_if sc_writer_policy SC_ONE_WRITER SC_MANY_WRITERS sc_buffer
         sc_clock sc_in sc_inout sc_out sc_in_clk sc_fifo sc_fifo_in sc_fifo_out sc_fifo_in_if sc_fifo_out_if sc_mutex sc_mutex_if
-        sc_semaphore sc_semaphore_if sc_event_queue sc_event_queue_if sc_event_queue_port sc_stub sc_unbound sc_tie""",
+        sc_semaphore sc_semaphore_if sc_event_queue sc_event_queue_if sc_event_queue_port""",
     "7, data types": """sc_dt int64 uint64 sc_int sc_uint sc_bigint sc_biguint sc_bv sc_lv sc_logic sc_logic_value_t SC_LOGIC_0 SC_LOGIC_1
         SC_LOGIC_X SC_LOGIC_Z sc_numrep SC_DEC SC_HEX SC_BIN""",
     "8, utilities": """sc_trace_file sc_create_vcd_trace_file sc_close_vcd_trace_file sc_write_comment sc_trace sc_report sc_report_handler
@@ -63,6 +64,7 @@ STANDARD = {
 LEFT = {
     "simple_initiator_socket_optional": "a socket that a board may leave unbound: the kit of SystemC 2.3.4 and 3.0 has it",
     "simple_initiator_socket_tagged_optional": "as simple_initiator_socket_optional",
+    "sc_time::from_value": "a time of 64 bits without rounding: the constructors of the standard take a double; SystemC from 2.3.1 has it",
 }
 # An immediate notification makes what a process sees depend on the order of processes.
 IMMEDIATE = re.compile(r"[\w\])]\s*(?:\.|->)notify\(\)")
@@ -72,14 +74,35 @@ IMMEDIATE_LEFT = {
 }
 HEADERS = r"systemc(\.h)?|tlm(\.h)?|tlm_utils/\w+\.h"
 # Members of sc_simcontext and sc_object that no standard has, which SystemC 3 has changed in part.
-MEMBERS = """simcontext active_object hierarchy_push hierarchy_pop hierarchy_curr add_trace_file remove_trace_file
-    evaluation_phase update_phase notify_phase change_stamp get_object_manager get_module_registry prepare_to_simulate""".split()
+MEMBERS = """simcontext get_curr_simcontext active_object hierarchy_push hierarchy_pop hierarchy_curr add_trace_file remove_trace_file
+    evaluation_phase update_phase notify_phase change_stamp get_object_manager get_module_registry prepare_to_simulate to_default_time_units""".split()
+# Classes without the prefix of the library.
+UNPREFIXED = "vcd_trace_file wif_trace_file process_base".split()
 
-NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
+NO_CODE = re.compile(r"""\bR"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])'|//[^\n]*|/\*.*?\*/""", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:systemc|sysc|tlm)[^>"]*)[>"]', re.M)
 NAME = re.compile(
-    r"\b(?:sc_core|sc_dt|tlm|tlm_utils)::(\w+)|(?<![\w:\"-])((?:sc|tlm)_[a-z]\w*|(?:SC|TLM)_[A-Z]\w*)"
-    rf"|(?:\.|->)({'|'.join(MEMBERS)})\s*\(|:\s*(?:public|private)\s+(?:sc_core::)?(sc_trace_file)\b"
+    r"\b(sc_time::(?:from|to)_\w+)"
+    r"|\b(?:sc_core|sc_dt|tlm|tlm_utils)\s*::\s*(\w+)|(?<![\w:\"-])((?:sc|tlm)_[a-z]\w*|(?:SC|TLM)_[A-Z]\w*)"
+    rf"|\b({'|'.join(MEMBERS)})\s*\(|\b({'|'.join(UNPREFIXED)})\b"
+)
+DERIVED = re.compile(r"[:,]\s*(?:(?:public|protected|private|virtual)\s+)*(?:sc_core::)?(sc_trace_file)\s*[,{]")
+ALIAS = re.compile(r"\bnamespace\s+\w+\s*=\s*(?:::)?(sc_core|sc_dt|tlm|tlm_utils)\b")
+# What this check must refuse.
+REFUSED = """sc_core::sc_get_curr_simcontext();
+simcontext()->x();
+this->simcontext()->x();
+struct x : sc_core::sc_trace_file {
+class x : public y, private sc_trace_file {
+char c = '"'; sc_simcontext* y; char d = '"';
+auto text = R"(")"; sc_simcontext* y;
+sc_core :: wait_for_it();
+namespace sc = sc_core;
+using namespace sc_core; vcd_trace_file file;
+sc_time::from_seconds(1);
+sc_unbound
+#include <sysc/kernel/sc_simcontext.h>""".split(
+    "\n"
 )
 # Names of the project that begin like those of the library.
 OWN = re.compile(r"tlm_driver|sc_d_t2_t3|TLM_OK|TLM_GENERIC_ERROR|TLM_ADDRESS_ERROR")
@@ -91,12 +114,12 @@ def known() -> set[str]:
 
 def names_of(source: str) -> list[tuple[int, str]]:
     """Line and name of each use of the library."""
-    found = [(source.count("\n", 0, match.start(1)) + 1, f"<{match[1]}>") for match in INCLUDE.finditer(source)]
+    found = [(match.start(1), f"<{match[1]}>") for match in INCLUDE.finditer(source)]
     code = NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), source)
-    for match in NAME.finditer(code):
-        name = match[1] or match[2] or match[3] or f"class derived from {match[4]}"
-        found.append((code.count("\n", 0, match.start()) + 1, name))
-    return found
+    found += [(match.start(), next(filter(None, match.groups()))) for match in NAME.finditer(code)]
+    found += [(match.start(1), f"class derived from {match[1]}") for match in DERIVED.finditer(code)]
+    found += [(match.start(1), f"alias of namespace {match[1]}") for match in ALIAS.finditer(code)]
+    return sorted((code.count("\n", 0, place) + 1, name) for place, name in found)
 
 
 def immediate_notifications(source: str) -> list[int]:
@@ -124,6 +147,8 @@ def main() -> int:
                 left[name] += 1
             if not is_allowed(name, standard):
                 wrong.append(f"{file}:{line}: {name} is no name of IEEE 1666-2011 and -2023 (check_standard.py: STANDARD, LEFT)")
+    refused = {line for line in REFUSED for _, name in names_of(line) if not is_allowed(name, standard)}
+    wrong += [f"check_standard.py: does not refuse {line}" for line in REFUSED if line not in refused]
     wrong += [f"check_standard.py: {name} is not used any more: remove it from LEFT" for name, uses in left.items() if uses == 0]
     if "--left" in sys.argv:
         print("\n".join(f"{name} ({uses} uses): {LEFT[name]}" for name, uses in left.items()))
