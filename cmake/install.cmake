@@ -146,3 +146,8 @@ foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h platform/embedding
         message(FATAL_ERROR "${header} is of version ${CMAKE_MATCH_1}, the project ${PROJECT_VERSION}")
     endif()
 endforeach()
+
+# Builds what is installed.
+add_custom_target(installed)
+add_dependencies(installed trnvp_family trnctl trn-asm trn-guest trn-generate-registers trn_driver trn_vfio_user_client trnvp_library
+    trnvp_abi manuals firmware)

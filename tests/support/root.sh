@@ -66,7 +66,8 @@ unshare --mount bash -euc '
     for name in build build-asan build-coverage build-clang; do
         mount --bind "$roots/$release-builds$checkout/$name" "$root$checkout/$name"
     done
-    exec chroot "$root" env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 ${CI:+CI="$CI"} PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    exec chroot "$root" env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 ${CI:+CI="$CI"} \
+        ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} PATH=/usr/sbin:/usr/bin:/sbin:/bin \
         GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="*" \
         bash -c "cd \"\$1\" && shift && exec \"\$@\"" root.sh "$checkout" "$@"
 ' root.sh "$@"

@@ -94,6 +94,8 @@ locks ever
 TRNVP_APT_WAIT=0 setup 2
 said 'gave up after 0 s: another process uses apt: Could not get lock /var/lib/ever.'
 not_asked .
+TRNVP_APT_WAIT=soon setup 2
+said 'TRNVP_APT_WAIT=soon is no number of seconds'
 
 # A root of another release is refused before anything is made.
 root() { # STATUS ARGS...
@@ -120,8 +122,8 @@ END
 mkdir "$scratch/checkout"
 cp "$dev" "$scratch/checkout/dev"
 for roots in "TRNVP_ROOTS=$scratch/its roots" "XDG_CACHE_HOME=$scratch/cache"; do
-    env -u TRNVP_ROOTS "$roots" CI=1 PATH="$scratch/bin:$PATH" "$scratch/checkout/dev" root bookworm ls >"$scratch/said" 2>&1 || failed 'root'
-    asked "TRNVP_ROOTS=$scratch/(its roots|cache/trnvp/roots) CI=1 tests/support/root.sh bookworm ls"
+    env -u TRNVP_ROOTS -u https_proxy "$roots" CI=1 http_proxy=http://proxy:3128 PATH="$scratch/bin:$PATH" "$scratch/checkout/dev" root bookworm ls >"$scratch/said" 2>&1 || failed 'root'
+    asked "TRNVP_ROOTS=$scratch/(its roots|cache/trnvp/roots) CI=1 http_proxy=http://proxy:3128 tests/support/root.sh bookworm ls"
 done
 [ -d "$scratch/its roots" ] && [ -d "$scratch/cache/trnvp/roots" ] || failed 'a folder of the roots is not made by the user'
 [ -d "$scratch/checkout/build" ] || failed 'a build folder is not made by the user'
