@@ -21,6 +21,7 @@ import json
 import operator
 import os
 import socket
+import threading
 import time
 from typing import Any, Iterator
 
@@ -91,6 +92,7 @@ class Platform:
         self._timeout = timeout
         self._buffer = bytearray()
         self._ids = itertools.count(1)
+        self._turn = threading.RLock()
         self._events: collections.deque[tuple[str, Any]] = collections.deque(maxlen=100_000)
 
     def __enter__(self) -> "Platform":
@@ -108,8 +110,12 @@ class Platform:
         """Calls a control method and waits for its answer.
 
         A call with its own simulated-time or wall-clock limit waits without a timeout; others
-        raise TimeoutError after the session's timeout.
+        raise TimeoutError after the session's timeout. Threads take turns.
         """
+        with self._turn:
+            return self._call(method, parameters)
+
+    def _call(self, method: str, parameters: dict[str, Any]) -> Any:
         number = next(self._ids)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
         # Integers of NumPy are numbers; NaN is none.

@@ -57,6 +57,21 @@ class BoardTest(unittest.TestCase):
             self.board.trnctl("completion", "bash")
         self.assertEqual(self.board.trnctl("copy", "host", "hbm0@16MiB", "64B", "--core", 1)[0]["bytes"], 64)
 
+    def test_threads_take_turns(self):
+        wrong = []
+
+        def peek(address):
+            data = bytes([address]) * 16
+            self.board.deposit("chip0.hbm0.in", data, 0x4000 + 16 * address)
+            wrong.extend(1 for _ in range(50) if self.board.peek("chip0.hbm0.in", 0x4000 + 16 * address, 16) != data)
+
+        threads = [threading.Thread(target=peek, args=(number,), daemon=True) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        self.assertEqual(([thread.is_alive() for thread in threads], wrong), ([False] * 4, []))
+
     def test_time_advances_in_run_only_and_by_what_is_asked(self):
         before = self.board.time_ps
         stop = self.board.run("1 ms")
