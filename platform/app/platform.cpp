@@ -11,6 +11,7 @@
 #include "models/soc/image_store/boot_images.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/disk_images.h"
+#include "platform/app/moment.h"
 #include "platform/app/parameter_view.h"
 #include "platform/app/register_view.h"
 #include "platform/app/signals.h"
@@ -130,27 +131,42 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     misuse::set_source_lookup(
         [this](const initiator& hart, std::uint64_t pc) { return source_at(hart.describe(), pc); });
     share_log();
-    if (!options.vcd.empty()) open_vcd(options);
+    if (!options.waves.file.empty()) open_waves(options.waves);
 }
 
-void platform::open_vcd(const platform_options& options) {
+/// Modules that write events to the trace under their own names, and what the programs add.
+std::vector<std::string> platform::traced_modules() const {
+    std::vector<std::string> all{"scenario"};
+    for (const auto& chip : chips()) all.push_back(chip + ".host");
+    for (const auto& m : system_->board().modules)
+        if (m.built_as != nullptr && !m.built_as->events.empty()) all.push_back(m.path);
+    return all;
+}
+
+void platform::open_waves(const wave_options& options) {
     try {
-        vcd_ = std::make_unique<vcd_file>(options.vcd.string(), find_signals(options.vcd_signals));
-        loop_.on_time_step([this] { vcd_->time_step_ended(); });
+        auto content = find_signals(options.signals, traced_modules());
+        const auto condition = [](std::string_view option, const std::string& text) {
+            return text.empty() ? nullptr : moment_condition(parse_moment(option, text));
+        };
+        content.begins = condition("--vcd-from", options.from);
+        content.ends = condition("--vcd-until", options.until);
+        waves_ = std::make_unique<wave_file>(options.file.string(), std::move(content));
+        loop_.on_time_step([this] { waves_->time_step_ended(); });
     } catch (const std::invalid_argument& e) {
         user_mistake(mistake::unknown_module, system_->board().file,
-                     fmt::format("--vcd-signal: {}", e.what()));
+                     fmt::format("--vcd: {}", e.what()));
     } catch (const std::system_error& e) {
-        user_mistake(mistake::unreadable_file, options.vcd,
-                     fmt::format("cannot write the value change dump: {}", e.code().message()));
+        user_mistake(mistake::unreadable_file, options.file,
+                     fmt::format("cannot write the waveforms: {}", e.code().message()));
     }
 }
 
 std::string platform::finish_records() {
     trace::close();
-    if (vcd_) vcd_->finish();
+    if (waves_) waves_->finish();
     if (!trace::failure().empty()) return trace::failure();
-    return vcd_ ? vcd_->failure() : std::string();
+    return waves_ ? waves_->failure() : std::string();
 }
 
 platform::~platform() {

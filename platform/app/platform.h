@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/app/wave_options.h"
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/kernel/run_loop.h"
-#include "platform/framework/kernel/vcd.h"
 #include "platform/framework/loader/function_names.h"
 #include "platform/framework/loader/source_lines.h"
 #include "platform/framework/log.h"
@@ -21,6 +21,7 @@
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/waves/wave_file.h"
 
 namespace trn {
 
@@ -34,9 +35,7 @@ struct platform_options {
     std::uint64_t seed = 0;
     std::filesystem::path trace = {};  ///< event trace; empty: none
     bool digest = false;               ///< computes the digest of a trace in any format
-    std::filesystem::path vcd = {};    ///< value change dump; empty: none
-    /// signals of the dump, as find_signals() takes them
-    std::vector<std::string> vcd_signals = {};
+    wave_options waves = {};
     /// A second folder of assemblies, besides the board's own; empty: boards_folder().
     std::filesystem::path boards = {};
     misuse::choices misuse = {};  ///< applied before the first process runs
@@ -84,7 +83,7 @@ public:
     /// "function (file:line)" at this address in the memory of a hart; "": unknown.
     std::string source_at(std::string_view hart, std::uint64_t pc);
 
-    /// Completes the trace and the value change dump. Returns the reason why one of them is
+    /// Completes the trace and the waveform file. Returns the reason why one of them is
     /// incomplete, or "".
     std::string finish_records();
 
@@ -113,7 +112,8 @@ private:
     plan read_board(const kind_list& kinds, const platform_options& options);
     void apply(const misuse::choices& chosen) const;
     void add_methods();
-    void open_vcd(const platform_options& options);
+    std::vector<std::string> traced_modules() const;
+    void open_waves(const wave_options& options);
     void share_log();
 
     log::logged_reports reports_;
@@ -123,7 +123,7 @@ private:
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
     std::unique_ptr<source_lines> sources_;  // made by the first call of source_at()
-    std::unique_ptr<vcd_file> vcd_;
+    std::unique_ptr<wave_file> waves_;
     std::unique_ptr<function_names> functions_;  // exists while there is a trace
 };
 

@@ -6,21 +6,23 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <systemc>
 
 #include "platform/app/register_view.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/introspection.h"
-#include "platform/framework/kernel/runs_programs.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
 
 namespace {
 
-constexpr std::size_t max_signals = 4096;
+constexpr std::string_view of_transactions = ".transactions";
 
 /// A pattern such as "chip0.nc0.SEMAPHORE_READ[3]", split into name and index.
 struct pattern {
@@ -60,33 +62,84 @@ std::string path_of(std::string_view module, std::string rest) {
     return fmt::format("{}.{}", module, rest);
 }
 
+/// Whether names inside the module may match: whether its name matches the first parts.
+bool may_match_inside(std::string_view wild, std::string_view module) {
+    const auto dots = std::ranges::count(module, '.');
+    std::size_t end = 0;
+    for (auto dot = 0; dot <= dots; ++dot) {
+        end = wild.find('.', end + (dot == 0 ? 0 : 1));
+        if (end == wild.npos) return false;
+    }
+    return matches(std::string(wild.substr(0, end)), std::string(module));
+}
+
+/// Calls `visit` with each module that publishes signals, and its list with full names.
+void for_each_published(
+    const std::function<bool(std::string_view module)>& is_wanted,
+    const std::function<void(const sc_core::sc_object&, signal_list&)>& visit) {
+    for_each_module<publishes_signals>([&](const auto& object, auto& module) {
+        if (!is_wanted(object.name())) return;
+        signal_list list;
+        module.publish_signals(list);
+        for (auto& signal : list.all) signal.path = fmt::format("{}.{}", object.name(), signal.path);
+        for (auto& track : list.tracks)
+            track = track.empty() ? object.name() : fmt::format("{}.{}", object.name(), track);
+        visit(object, list);
+    });
+}
+
 class finder {
 public:
-    std::vector<vcd_signal> all;
+    explicit finder(const std::vector<std::string>& modules) : modules_(modules) {}
+
+    wave_content all;
 
     void add(const std::string& text) {
         const auto pattern = parse(text);
-        if (!pattern.wild()) return add_named(pattern.name, pattern.inside);
-        const auto before = all.size();
+        const auto before = variables();
+        if (!pattern.inside) add_published(pattern.name);
+        if (!pattern.wild()) {
+            if (variables() == before) add_named(pattern.name, pattern.inside);
+            return;
+        }
         for (const auto& name : names())
             if (matches(pattern.name, name)) add_named(name, pattern.inside);
-        if (all.size() == before)
+        if (variables() == before)
             throw std::invalid_argument(
                 fmt::format("no signal matches '{}'  {}", text,
                             suggest(std::string_view(pattern.name), known())));
     }
 
 private:
+    /// Adds what models publish, and events of the trace.
+    void add_published(const std::string& wild) {
+        for_each_published([&](auto module) { return may_match_inside(wild, module); },
+                           [&](const auto&, auto& list) {
+                               for (auto& signal : list.all)
+                                   if (matches(wild, signal.path)) push(std::move(signal));
+                               for (const auto& track : list.tracks) add_track(wild, track);
+                           });
+        for (const auto& module : modules_) add_track(wild, module);
+    }
+    void add_track(const std::string& wild, const std::string& track) {
+        if (!matches(wild, track + std::string(of_transactions)) || !taken_.insert(track).second)
+            return;
+        all.transactions.push_back(track);
+        check_number();
+    }
+    std::size_t variables() const {
+        return all.signals.size() + all.transactions.size() * (1 + wave_file::lanes);
+    }
+    void check_number() const {
+        if (variables() > wave_file::max_variables)
+            throw std::invalid_argument(
+                fmt::format("more than {} signals", wave_file::max_variables));
+    }
+
     /// All names of lines, registers and their fields.
     const std::vector<std::string>& names() {
         if (!names_.empty()) return names_;
         add_lines(sc_core::sc_get_top_level_objects());
-        for_each_module<runs_programs>(
-            [&](const sc_core::sc_object& core, runs_programs& programs) {
-                for (const auto engine : programs.engine_names())
-                    for (const auto noun : {"state", "pc"})
-                        names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, noun));
-            });
         for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
             const auto& table = bank.table();
             for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -106,44 +159,32 @@ private:
             add_lines(object->get_child_objects());
         }
     }
-    std::vector<std::string_view> known() {
-        const auto& all_names = names();
-        return {all_names.begin(), all_names.end()};
+    std::vector<std::string> known() {
+        auto known = names();
+        for_each_published([](auto) { return true; },
+                           [&](const auto&, auto& list) {
+                               for (auto& signal : list.all) known.push_back(signal.path);
+                               for (const auto& track : list.tracks)
+                                   known.push_back(track + std::string(of_transactions));
+                           });
+        for (const auto& module : modules_) known.push_back(module + std::string(of_transactions));
+        return known;
     }
 
     void add_named(const std::string& name, const std::optional<std::string>& inside) {
         auto* const object = sc_core::sc_find_object(name.c_str());
         if (auto* const lines = dynamic_cast<irq_in*>(object)) return add_lines(*lines, inside);
         if (auto* const line = dynamic_cast<irq_out*>(object))
-            return push({name, 1, [line] { return std::uint64_t{line->level()}; }});
-        if (!inside && add_engine(name)) return;
+            return push(watched_signal::of_number(
+                name, 1, [line] { return std::uint64_t{line->level()}; }));
         add_registers(name, inside);
-    }
-    /// Adds the state of an engine: "chip0.nc0.vector.state".
-    bool add_engine(const std::string& name) {
-        bool found = false;
-        for_each_module<runs_programs>(
-            [&](const sc_core::sc_object& core, runs_programs& programs) {
-                if (found || !name.starts_with(core.name())) return;
-                const auto engines = programs.engine_names();
-                for (unsigned e = 0; e < engines.size(); ++e) {
-                    const auto path = fmt::format("{}.{}", core.name(), engines[e]);
-                    found = found || name == path + ".state" || name == path + ".pc";
-                    if (name == path + ".state")
-                        push({path + "_state", 3,
-                              [&programs, e] { return std::uint64_t{programs.state_number(e)}; }});
-                    if (name == path + ".pc")
-                        push({path + "_pc", 32,
-                              [&programs, e] { return std::uint64_t{programs.pc(e)}; }});
-                }
-            });
-        return found;
     }
     void add_lines(irq_in& input, const std::optional<std::string>& inside) {
         const auto add = [&](unsigned line) {
-            push({input.lines() == 1 ? std::string(input.name())
-                                     : fmt::format("{}_{}", input.name(), line),
-                  1, [&input, line] { return std::uint64_t{input.level(line)}; }});
+            push(watched_signal::of_number(
+                input.lines() == 1 ? std::string(input.name())
+                                   : fmt::format("{}_{}", input.name(), line),
+                1, [&input, line] { return std::uint64_t{input.level(line)}; }));
         };
         if (inside && *inside != "*") {
             const auto line = number(*inside, *inside);
@@ -180,22 +221,24 @@ private:
         std::string rest = handle.name;
         if (handle.instances > 1) rest += fmt::format("_{}", handle.instance);
         if (handle.count > 1) rest += fmt::format("_{}", handle.index);
-        push({path_of(handle.module, rest), handle.width, handle.value});
+        push(watched_signal::of_number(path_of(handle.module, rest), handle.width, handle.value));
     }
-    void push(vcd_signal signal) {
-        if (std::ranges::find(all, signal.path, &vcd_signal::path) != all.end()) return;
-        if (all.size() == max_signals)
-            throw std::invalid_argument(fmt::format("more than {} signals", max_signals));
-        all.push_back(std::move(signal));
+    void push(watched_signal signal) {
+        if (!taken_.insert(signal.path).second) return;
+        all.signals.push_back(std::move(signal));
+        check_number();
     }
 
+    const std::vector<std::string>& modules_;
     std::vector<std::string> names_;
+    std::set<std::string> taken_;
 };
 
 }  // namespace
 
-std::vector<vcd_signal> find_signals(const std::vector<std::string>& patterns) {
-    finder found;
+wave_content find_signals(const std::vector<std::string>& patterns,
+                          const std::vector<std::string>& modules) {
+    finder found(modules);
     for (const auto& pattern : patterns) found.add(pattern);
     return std::move(found.all);
 }

@@ -59,6 +59,7 @@ public:
     bool queue_aborted(dma_side side, unsigned queue) const;
     bool aborted(dma_side side) const;
     bool busy(dma_side side) const;
+    std::uint64_t bytes_in_flight() const { return mover_.bytes_in_flight(); }
     counters count() const { return {mover_.bytes(), mover_.descriptors(), aborts_}; }
     /// Number of descriptors that software has posted and that are not complete.
     std::uint64_t owned() const;

@@ -365,6 +365,24 @@ std::optional<std::string> udma::describe_wait() const {
     return std::nullopt;
 }
 
+void udma::publish_signals(signal_list& out) const {
+    for (unsigned n = 0; n < cfg_.engines; ++n) {
+        const auto name = "engine" + std::to_string(cfg_.first_engine + n);
+        out.transactions(name);
+        out.number(name + ".bytes_in_flight", 32, [this, n] {
+            return engines_[n] ? engines_[n]->bytes_in_flight() : 0;
+        });
+        for (unsigned queue = 0; queue < dma_engine::queues; ++queue)
+            for (const auto side : dma_sides)
+                out.number(name + ".queue" + std::to_string(queue) + "." + text(side) + "_pending",
+                           32, [this, n, queue, side]() -> std::uint64_t {
+                               const auto* ring =
+                                   engines_[n] ? engines_[n]->ring(side, queue) : nullptr;
+                               return ring != nullptr ? ring->pending() : 0;
+                           });
+    }
+}
+
 // ---- Process
 
 /// Index of the engine with the earliest due time; round robin among equal times. The number of

@@ -16,6 +16,7 @@
 #include "models/soc/notification_queue/notification_queue.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory_port.h"
@@ -31,6 +32,7 @@ namespace trn {
 class udma : public sc_core::sc_module,
              public publishes_statistics,
              public describes_wait,
+             public publishes_signals,
              public accepts_faults {
 public:
     struct config {
@@ -83,6 +85,7 @@ public:
 
     void publish(statistics& out) const override;
     std::optional<std::string> describe_wait() const override;
+    void publish_signals(signal_list& out) const override;
     std::vector<fault> faults() override;
 
 private:

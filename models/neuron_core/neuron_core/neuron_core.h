@@ -19,6 +19,7 @@
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/runs_programs.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/armed_errors.h"
 #include "platform/framework/tlm/backing_store.h"
@@ -37,6 +38,7 @@ class neuron_core : public notifying_module,
                     public describes_wait,
                     public accepts_faults,
                     public runs_programs,
+                    public publishes_signals,
                     public compute_activity_interface,
                     private isa::core_memory,
                     private traffic_watcher {
@@ -91,6 +93,7 @@ public:
     std::uint64_t sram_bytes() const override { return engines_ ? engines_->sram_bytes() : 0; }
     void set_throttled(bool throttled, bool notify) override;
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override;
     std::optional<std::string> describe_wait() const override;
     std::vector<fault> faults() override;
 
@@ -98,8 +101,6 @@ public:
     std::vector<std::string_view> engine_names() const override;
     bool has_started(unsigned engine) const override;
     program_state inspect(unsigned engine) const override;
-    std::uint32_t state_number(unsigned engine) const override;
-    std::uint32_t pc(unsigned engine) const override;
     void order(unsigned engine, command ordered) override;
     bool set_register(unsigned engine, unsigned number, std::uint32_t value) override;
     void add_break(unsigned engine, std::uint32_t pc) override;
@@ -109,6 +110,8 @@ public:
     void on_break(std::function<void(const std::string& why)> hit) override;
 
 private:
+    std::uint32_t state_number(unsigned engine) const;
+    std::uint32_t pc(unsigned engine) const;
     void map_aperture();
     void access_semaphores(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_semaphores(tlm::tlm_generic_payload& payload) {

@@ -53,6 +53,19 @@ std::uint32_t neuron_core::pc(unsigned engine) const {
     return std::as_const(*engines_).sequencer_of(static_cast<isa::engine>(engine)).pc();
 }
 
+void neuron_core::publish_signals(signal_list& out) const {
+    std::vector<std::string> states;
+    for (auto s = sequencer::state::idle; s <= sequencer::state::failed;
+         s = static_cast<sequencer::state>(static_cast<unsigned>(s) + 1))
+        states.emplace_back(name_of(s));
+    for (unsigned e = 0; e < isa::engine_count; ++e) {
+        const std::string engine(name_of(static_cast<isa::engine>(e)));
+        out.state(engine + ".state", states, [this, e] { return state_number(e); });
+        out.number(engine + ".pc", 32, [this, e] { return pc(e); });
+        out.transactions(engine);
+    }
+}
+
 void neuron_core::order(unsigned engine, command ordered) {
     namespace control = sequencer_regs::control;
     const std::uint64_t bits = ordered == command::stop     ? control::stop.mask()

@@ -11,7 +11,7 @@
 #include "models/kinds.h"
 #include "models/soc/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
-#include "platform/app/commands/vcd_options.h"
+#include "platform/app/commands/wave_options.h"
 #include "platform/app/kinds_option.h"
 #include "platform/app/trace_name.h"
 
@@ -32,7 +32,7 @@ void board_options::add_to(cli::command& command) {
         .add_option("--trace", build.trace,
                     "write the event trace here; .perfetto-trace for Perfetto")
         ->check(trace_name());
-    add_vcd_options(command, build.vcd, build.vcd_signals);
+    add_wave_options(command, build.waves);
     add_misuse_options(command, build.misuse);
     add_protocol_option(command, protocol);
     command.add_option("--record", record,
@@ -98,7 +98,7 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
 
 void board_options::add_outputs(output_files& files) const {
     files.add("--trace", build.trace);
-    files.add("--vcd", build.vcd);
+    files.add("--vcd", build.waves.file);
     files.add("--fidelity-report", fidelity_report);
 }
 
@@ -109,7 +109,7 @@ std::vector<std::string> board_options::misuse_texts() const {
 }
 
 platform_options board_options::checked() const {
-    check_vcd(build.vcd, build.vcd_signals);
+    check_waves(build.waves);
     auto all = build;
     add_stock_software(all.set);
     all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;

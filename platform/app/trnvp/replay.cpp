@@ -17,7 +17,7 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/output_files.h"
-#include "platform/app/commands/vcd_options.h"
+#include "platform/app/commands/wave_options.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/hart_option.h"
 #include "platform/app/kinds_option.h"
@@ -48,8 +48,8 @@ constexpr const char* as_recorded = "recorded";
 
 struct replay_options {
     std::string folder, firmware, gdb;
-    std::filesystem::path trace, vcd;
-    std::vector<std::string> vcd_signals;
+    std::filesystem::path trace;
+    wave_options waves;
     std::string uart = "none";
     std::string max_time = "86400 s";
     hart_choice hart{.mode = as_recorded};
@@ -126,11 +126,11 @@ std::uint64_t limit_of(const std::string& text) {
 
 int run(const replay_options& chosen) {
     const auto max_time = limit_of(chosen.max_time);
-    check_vcd(chosen.vcd, chosen.vcd_signals);
+    check_waves(chosen.waves);
     output_files files;
     for (const auto& file : files_of(chosen.folder)) files.keep(file, "part of the recording");
     files.add("--trace", chosen.trace);
-    files.add("--vcd", chosen.vcd);
+    files.add("--vcd", chosen.waves.file);
     const auto start = wall_clock::now();
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);
@@ -149,8 +149,7 @@ int run(const replay_options& chosen) {
     chosen.protocol.apply();
     auto build = recording::options_of(about, folder, chosen.firmware);
     build.trace = chosen.trace;
-    build.vcd = chosen.vcd;
-    build.vcd_signals = chosen.vcd_signals;
+    build.waves = chosen.waves;
     build.misuse.add(chosen.misuse);
     platform board(kinds(), build);
     standard_streams streams(board.loop().io());
@@ -194,7 +193,7 @@ void add_replay(cli::command* c, int& status) {
     c->add_option("--trace", chosen->trace,
                   "write the event trace here; .perfetto-trace for Perfetto")
         ->check(trace_name());
-    add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
+    add_wave_options(*c, chosen->waves);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     add_kinds_option(*c, chosen->kind_libraries, kinds());
@@ -210,7 +209,7 @@ void add_replay(cli::command* c, int& status) {
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
     c->group_options("Platform", {"--firmware", "--kinds", "--hart", "--perf-map", "--max-time"});
-    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse", "--misuse-allow",
                                  "--check-protocol", "--uart", "--strict", "--json"});
     c->examples({{"trnvp replay session --uart none", "status 0 if nothing differs"},
                  {"trnvp replay session --trace again.txt --json",

@@ -23,6 +23,7 @@
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
 #include "platform/app/hart_option.h"
+#include "platform/app/moment.h"
 #include "platform/app/platform.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trnvp/event_recording.h"
@@ -62,18 +63,15 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
     const auto parsed = config::parse_time(text);
     if (const auto* ps = std::get_if<picoseconds>(&parsed))
         return sc_core::sc_time::from_value(ps->value);
-    const auto& wrong = std::get<config::refusal>(parsed);
-    if (name == "--until" && wrong.code == mistake::not_a_number)
-        throw user_error(fmt::format(
-            "--until: '{}' is not 'ready', 'off' or a simulated time such as '10 ms'", text));
-    throw user_error(fmt::format("{}: {}", name, config::refusal_text(wrong)));
+    throw user_error(
+        fmt::format("{}: {}", name, config::refusal_text(std::get<config::refusal>(parsed))));
 }
 
 /// Checks all options that can be checked before the board is read.
 platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
-    if (!chosen.until.empty() && chosen.until != "ready" && chosen.until != "off")
-        time_option("--until", chosen.until);
+    if (!chosen.until.empty() && chosen.until != "off")
+        parse_moment("--until", chosen.until, " 'off',");
     output_files files;
     chosen.board.add_outputs(files);
     files.add("--coverage", chosen.coverage);
@@ -230,13 +228,26 @@ private:
                 return std::ranges::all_of(machines, &reports_power_off::is_off);
             };
         } else if (!chosen_.until.empty()) {
-            const auto end = time_option("--until", chosen_.until);
-            until_time_ = !g.until || end <= *g.until;
-            g.until = g.until ? std::min(*g.until, end) : end;
+            end_at(parse_moment("--until", chosen_.until), g);
         }
         // Without --until and --max-time, time without events passes at wall-clock speed.
         g.background = chosen_.until.empty() && chosen_.max_time.empty();
         return g;
+    }
+
+    void end_at(const moment& awaited, run_loop::goal& g) {
+        if (!awaited.picoseconds) {
+            g.condition_text = chosen_.until + " (--until)";
+            try {
+                g.condition = moment_condition(awaited);
+            } catch (const std::invalid_argument& wrong) {
+                throw user_error(fmt::format("--until: {}", wrong.what()));
+            }
+            return;
+        }
+        const auto end = sc_core::sc_time::from_value(*awaited.picoseconds);
+        until_time_ = !g.until || end <= *g.until;
+        g.until = g.until ? std::min(*g.until, end) : end;
     }
 
     // Prints the progress of a run with --until, if standard error is a terminal.
@@ -347,7 +358,8 @@ void add_run(cli::command* c, int& status) {
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
     c->add_option("--until", chosen->until,
-                  "end with status 0 when: 'ready', 'off', or a simulated time like '10 ms'");
+                  "end with status 0 when: 'ready', 'off', a simulated time like '10 ms', or "
+                  "'SIGNAL == VALUE', as --vcd-signal names it");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
@@ -360,7 +372,7 @@ void add_run(cli::command* c, int& status) {
     c->group_options("Connections", {"--listen", "--gdb", "--control-tcp", "--allow-remote",
                                      "--token-file", "--uart", "--record"});
     c->group_options("Time", {"--until", "--max-time", "--time-policy", "--paused"});
-    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse", "--misuse-allow",
                                  "--check-protocol", "--fidelity-report", "--coverage", "--json"});
     c->examples(
         {{"trnvp run trn3-chip --until ready", "boots it, and ends"},

@@ -8,6 +8,7 @@
 #include "platform/app/hart_option.h"
 #include "platform/app/protocol_option.h"
 #include "platform/app/scenario/selection/selection.h"
+#include "platform/app/wave_options.h"
 #include "platform/framework/misuse/policy.h"
 
 namespace trn {
@@ -15,9 +16,9 @@ namespace trn {
 /// Options of `trnvp test`.
 struct test_options {
     std::vector<std::string> scenarios;
-    std::filesystem::path junit, html, trace, fidelity_report, coverage, vcd;
+    std::filesystem::path junit, html, trace, fidelity_report, coverage;
     std::filesystem::path report, durations, history;  ///< folder, file, folder
-    std::vector<std::string> vcd_signals;
+    wave_options waves;
     std::string timing = "contended";
     unsigned jobs = 0;
     misuse::choices misuse;

@@ -76,8 +76,8 @@ scenario::execution_options local_run::options_of(std::size_t number) const {
             .timing = timing_of(chosen_),
             .misuse = chosen_.misuse,
             .fidelity_report = file_of_run(chosen_.fidelity_report, number, runs),
-            .vcd = file_of_run(chosen_.vcd, number, runs),
-            .vcd_signals = chosen_.vcd_signals};
+            .waves = {file_of_run(chosen_.waves.file, number, runs), chosen_.waves.signals,
+                      chosen_.waves.from, chosen_.waves.until}};
 }
 
 void local_run::ended(std::size_t number, const scenario::outcome& outcome) {
@@ -99,7 +99,7 @@ regression::run_record local_run::run() {
     scenario::run_all(
         all_.mine,
         {.jobs = jobs,
-         .fork = chosen_.share && chosen_.fidelity_report.empty() && chosen_.vcd.empty(),
+         .fork = chosen_.share && chosen_.fidelity_report.empty() && chosen_.waves.file.empty(),
          .on_progress = [&](const auto& now) { output_.show(now); },
          .on_end = [&](std::size_t number, const auto& outcome) { ended(number, outcome); },
          .stop = [] { return first_signal::received() != 0; },

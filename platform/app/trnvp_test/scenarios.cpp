@@ -211,7 +211,7 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     const std::pair<const char*, fs::path> of_each_run[]{
         {"--fidelity-report", chosen.fidelity_report},
         {"--trace", chosen.trace},
-        {"--vcd", chosen.vcd}};
+        {"--vcd", chosen.waves.file}};
     for (const auto& [option, file] : of_each_run) {
         // Merged, it is written once, under its own name.
         if (chosen.slurm) add(option, file);

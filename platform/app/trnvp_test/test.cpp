@@ -18,7 +18,7 @@
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
-#include "platform/app/commands/vcd_options.h"
+#include "platform/app/commands/wave_options.h"
 #include "platform/app/kinds_option.h"
 #include "platform/app/regression/history/durations.h"
 #include "platform/app/regression/pages/annotate_option.h"
@@ -176,7 +176,7 @@ void check_combinations(const test_options& chosen) {
     if (!chosen.slurm && !chosen.partition.empty()) throw user_error("--partition without --slurm");
     if (!chosen.slurm) return;
     const std::pair<const char*, bool> refused[]{{"--trace", !chosen.trace.empty()},
-                                                 {"--vcd", !chosen.vcd.empty()},
+                                                 {"--vcd", !chosen.waves.file.empty()},
                                                  {"--shard", chosen.selected.part.count > 1},
                                                  {"--until-fail", chosen.until_fail},
                                                  {"--rerun-failed", !chosen.rerun_failed.empty()}};
@@ -201,7 +201,7 @@ void print_steps(bool as_json) {
 
 int run(const test_options& chosen) {
     check_combinations(chosen);
-    check_vcd(chosen.vcd, chosen.vcd_signals);
+    check_waves(chosen.waves);
     if (chosen.schema) {
         print_to(stdout, "{}\n", scenario::schema().dump(2));
         return 0;
@@ -306,7 +306,7 @@ void add_test(cli::command* c, int& status) {
                   "write the event trace of each run here; .perfetto-trace for Perfetto")
         ->check(trace_name());
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
-    add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
+    add_wave_options(*c, chosen->waves);
     add_misuse_options(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
@@ -371,7 +371,7 @@ void add_test(cli::command* c, int& status) {
     c->group_options("Platform", {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow",
                                   "--check-protocol", "--kinds"});
     c->group_options("Reports", {"--junit", "--html", "--report", "--history", "--json",
-                                 "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal",
+                                 "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until",
                                  "--coverage", "--fidelity-report"});
     c->group_options("Instead of running", {"--schema", "--steps"});
     c->examples({{"trnvp test scenarios -k 'copy and not gen2' --list", "which runs that would be"},

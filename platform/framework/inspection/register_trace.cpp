@@ -196,8 +196,8 @@ void sc_trace(sc_core::sc_trace_file* file, register_bank& bank, const std::stri
             }
 }
 
-void sc_trace(sc_core::sc_trace_file* file, const vcd_signal& signal, const std::string& name) {
-    add(file, signal.value, signal.width, name);
+void sc_trace(sc_core::sc_trace_file* file, const watched_signal& signal, const std::string& name) {
+    add(file, std::get<watched_signal::number>(signal.value), signal.width, name);
 }
 
 void refresh_traces() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <systemc>
 
-#include "platform/framework/kernel/vcd.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 
 /// State of models in trace files of SystemC (IEEE 1666-2011, 6.8), such as that of
@@ -33,8 +33,9 @@ void sc_trace(sc_core::sc_trace_file* file, const traced_register& traced, const
 /// it in banks of several instances. \throws std::invalid_argument for more than 4096
 void sc_trace(sc_core::sc_trace_file* file, register_bank& bank, const std::string& name);
 
-/// Other state, such as an engine's: traced by refresh_traces().
-void sc_trace(sc_core::sc_trace_file* file, const vcd_signal& signal, const std::string& name);
+/// Other state of at most 64 bits, such as an engine's: traced by refresh_traces(). \throws
+/// std::bad_variant_access for other signals
+void sc_trace(sc_core::sc_trace_file* file, const watched_signal& signal, const std::string& name);
 
 /// Traces what models compute, with its value now. A testbench calls it where it needs the values,
 /// such as at each edge of its clock.

@@ -9,9 +9,8 @@
 
 namespace trn {
 
-/// Interface of a module with engines that run programs (a NeuronCore), for debuggers and
-/// waveforms. An engine that was never started is reported as idle, and is not constructed for
-/// that.
+/// Interface of a module with engines that run programs (a NeuronCore), for debuggers. An
+/// engine that was never started is reported as idle, and is not constructed for that.
 class runs_programs {
 public:
     struct program_state {
@@ -29,9 +28,6 @@ public:
     virtual std::vector<std::string_view> engine_names() const = 0;
     virtual bool has_started(unsigned engine) const = 0;
     virtual program_state inspect(unsigned engine) const = 0;
-    /// State and pc as numbers, for waveforms.
-    virtual std::uint32_t state_number(unsigned engine) const = 0;
-    virtual std::uint32_t pc(unsigned engine) const = 0;
 
     /// Writes the control block like software. Precondition: has_started().
     virtual void order(unsigned engine, command ordered) = 0;

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "platform/framework/kernel/perfetto_writer.h"
 #include "platform/framework/kernel/text_writer.h"
 #include "platform/framework/kernel/trace_append.h"
+#include "platform/framework/kernel/trace_observer.h"
 #include "platform/framework/log.h"
 
 namespace trn::trace {
@@ -23,10 +25,59 @@ std::uint32_t write_to_sink(const record& r) {
     return track;
 }
 
-std::uint32_t write(const record& r) {
+std::uint32_t write_to_files(const record& r) {
     if (!sink) return 0;
     if (sum) sum->write(r);
     return write_to_sink(r);
+}
+
+/// Passes events to the files and to an observer. A slice has a track of its own in each of them.
+class observation {
+public:
+    explicit observation(observer& who) : observer_(&who) {}
+
+    std::uint32_t write(const record& r) {
+        if (r.type != record::kind::end || r.track < first) {
+            const tracks added{write_to_files(r), observer_->observe(r)};
+            return r.type == record::kind::begin ? keep(added) : 0;
+        }
+        const auto number = r.track - first;
+        auto ends = r;
+        ends.track = open_[number].in_file;
+        write_to_files(ends);
+        ends.track = open_[number].observed;
+        observer_->observe(ends);
+        unused_.push_back(number);
+        return 0;
+    }
+
+private:
+    struct tracks {
+        std::uint32_t in_file, observed;
+    };
+    /// Slices that began before the observation have lower numbers.
+    static constexpr std::uint32_t first = 1u << 31;
+
+    std::uint32_t keep(const tracks& added) {
+        if (unused_.empty()) {
+            open_.push_back(added);
+            return first + static_cast<std::uint32_t>(open_.size() - 1);
+        }
+        const auto number = unused_.back();
+        unused_.pop_back();
+        open_[number] = added;
+        return first + number;
+    }
+
+    observer* observer_;
+    std::vector<tracks> open_;
+    std::vector<std::uint32_t> unused_;
+};
+
+std::unique_ptr<observation> observed;
+
+std::uint32_t write(const record& r) {
+    return observed ? observed->write(r) : write_to_files(r);
 }
 
 }  // namespace
@@ -45,6 +96,11 @@ void append_to(const std::string& path) {
     failed.clear();
     sink = make_text_writer(path, streamed_file::mode::append);
     detail::on = true;
+}
+
+void observe(observer* added) {
+    observed = added != nullptr ? std::make_unique<observation>(*added) : nullptr;
+    detail::on = sink || observed;
 }
 
 bool for_viewer() {
@@ -91,7 +147,7 @@ void continue_in(const std::string& path) {
 }
 
 void close() {
-    detail::on = false;
+    detail::on = observed != nullptr;
     if (!sink) return;
     sink->finish();
     sink->file().flush();

@@ -98,7 +98,7 @@ TEST(Inspection, AModelThatStopsTheSimulationEndsARunThatWritesWaveforms) {
     const test::scratch_folder folder;
     platform board(
         kinds(),
-        {.board = "trn3-chip", .vcd = folder / "run.vcd", .vcd_signals = {"chip0.hbm0.error"}});
+        {.board = "trn3-chip", .waves = {folder / "run.vcd", {"chip0.hbm0.error"}}});
     report_later([] { sc_core::sc_stop(); });
     EXPECT_EQ(board.loop().run(until_20_us()).cause, stop_reason::kind::quit);
 }

@@ -163,7 +163,7 @@ TEST_F(StandardTrace, ShowsAWholeBank) {
 TEST_F(StandardTrace, ShowsOtherStateOnRequest) {
     const auto seen = dump(
         [&](auto* file) {
-            sc_trace(file, vcd_signal{"", 3, [&] { return dut.done; }}, "state");
+            sc_trace(file, watched_signal::of_number("", 3, [&] { return dut.done; }), "state");
         },
         [&](int ns) {
             if (ns == 10) dut.done = 5;

@@ -46,6 +46,7 @@ public:
     std::optional<std::string> waits_for(const dma_queue& queue) const;
 
     std::uint64_t bytes() const { return bytes_; }
+    std::uint64_t bytes_in_flight() const { return bytes_in_flight_; }
     std::uint64_t descriptors() const { return descriptors_; }
 
 private:

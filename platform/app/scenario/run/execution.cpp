@@ -37,8 +37,7 @@ platform_options build_options(const scenario& run, const execution_options& opt
     build.seed = run.seed;
     build.trace = options.trace;
     build.digest = options.digest;
-    build.vcd = options.vcd;
-    build.vcd_signals = options.vcd_signals;
+    build.waves = options.waves;
     build.misuse = run.misuse;
     build.misuse.add(options.misuse);
     // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
@@ -305,10 +304,10 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
         if (!shared.empty()) trace::continue_in(options.trace.string());
     }
     excuse_what_is_expected(mine);
-    if (!options.vcd.empty() && std::ranges::any_of(mine.steps, [](const auto& planned) {
+    if (!options.waves.file.empty() && std::ranges::any_of(mine.steps, [](const auto& planned) {
             return !planned.returns_to.empty();
         }))
-        return scenarios.report().failed("a value change dump cannot go back in time", now_ns());
+        return scenarios.report().failed("waveforms cannot go back in time", now_ns());
     failure = here.run([&](scenario_context& ctx) { play(mine, ctx, boots ? 1 : 0); },
                        mine.time_limit_ns);
     here.finish_consoles();

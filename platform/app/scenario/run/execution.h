@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/app/scenario/run/runner.h"
+#include "platform/app/wave_options.h"
 #include "platform/framework/misuse/policy.h"
 #include "platform/framework/netlist/kinds/kind.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -20,8 +21,7 @@ struct execution_options {
     misuse::choices misuse = {};  ///< applied after the scenario's own
     /// file for this run, which must not share steps; empty: none
     std::filesystem::path fidelity_report = {};
-    std::filesystem::path vcd = {};  ///< value change dump of this run; empty: none
-    std::vector<std::string> vcd_signals = {};
+    wave_options waves = {};
 };
 
 /// Executes a group of scenarios in this process: builds their board, attaches a host to its
