@@ -60,7 +60,14 @@ TEST(RegisterDescription, E11UnknownKeysOfRegisterFieldGroupAndArray) {
               "E11 at 3:52");
     EXPECT_EQ(mistake_in("{array: {stride: 4, count: 2}, offset: 0, registers: []}"),
               "E11 at 3:32");
+    EXPECT_EQ(mistake_in("{offset: 0, prefix: A_, registers: []}"), "");
     EXPECT_EQ(mistake_in("{name: A, array: {strid: 4, stride: 4, count: 2}}"), "E11 at 3:19");
+}
+TEST(RegisterDescription, E08KeptPropertiesAreLiteralsOfSystemRdl) {
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, rdl: {hw: r, name: '\"a\\\"b\"'}}"), "");
+    for (const auto* value : {"'r; sw'", "'\"a\" b\"'", "'\"a\\\"'", "[r]", "''"})
+        EXPECT_EQ(mistake_in(std::string("{name: A, offset: 0, rdl: {hw: ") + value + "}}"),
+                  "E8 at 3:32");
 }
 TEST(RegisterDescription, E22ApertureAndWidthAreBounded) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0}", "width: 24, "), "E22 at 2:8");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trn-generate-registers: generates a C++ table, a C header and a page's register chapter from a
-// block's YAML.
+// block's YAML or SystemRDL, and converts between these.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "platform/framework/registers/exchange/exchange.h"
 #include "platform/framework/registers/generator/emit.h"
 
 namespace {
@@ -50,7 +51,23 @@ void write(const fs::path& file, const std::string& text) {
     if (!stream.flush()) refuse(file.string(), mistake::unreadable_file, "cannot be written");
 }
 
-registers::block_spec load(const std::string& file) {
+constexpr std::uintmax_t max_foreign_text = 4u << 20;
+
+/// A description in SystemRDL (.rdl). What was not read is a line on stderr.
+registers::block_spec load_foreign(const std::string& file, const std::string& block) {
+    std::error_code error;
+    if (fs::file_size(file, error) > max_foreign_text && !error)
+        refuse(file, mistake::file_too_large, "more than 4 MiB");
+    const auto text = content_of(file);
+    if (!text) refuse(file, mistake::unreadable_file, "cannot be read");
+    const registers::foreign_text foreign{file, *text, block};
+    const auto read = registers::read_rdl(foreign);
+    for (const auto& sentence : read.left_out) std::fprintf(stderr, "%s\n", sentence.c_str());
+    return registers::complete(read, foreign);
+}
+
+registers::block_spec load(const std::string& file, const std::string& block_name) {
+    if (file.ends_with(".rdl")) return load_foreign(file, block_name);
     diagnostics problems;
     const auto document = config::document::load(file, problems);
     auto block = registers::read_block(document);
@@ -128,7 +145,7 @@ fs::path wing_of(const fs::path& folder) {
 
 struct request {
     std::vector<std::string> inputs;
-    std::string cpp, c, list, root;
+    std::string cpp, c, yaml, rdl, block, list, root;
     fs::path docs;
     bool check = false;
 };
@@ -140,10 +157,12 @@ void generate(const request& r) {
     std::vector<diagnostic> mistakes;
     for (const auto& input : r.inputs) {
         try {
-            const auto block = load(input);
+            const auto block = load(input, r.block);
             names.add(input, block);
             if (!r.cpp.empty()) write(r.cpp, registers::emit_cpp(block).text);
             if (!r.c.empty()) write(r.c, registers::emit_c(block).text);
+            if (!r.yaml.empty()) write(r.yaml, registers::write_yaml(block, input).text);
+            if (!r.rdl.empty()) write(r.rdl, registers::write_rdl(block, input));
             const auto folder = folder_of(input, r.root);
             if (!r.docs.empty()) document_block(r.docs / wing_of(folder), block, r.check);
             const auto header = folder / (block.block + "_regs.h");
@@ -160,11 +179,16 @@ void generate(const request& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Turns register descriptions (*.regs.yaml) into headers and documentation.");
+    CLI::App app(
+        "Turns register descriptions (*.regs.yaml, SystemRDL in *.rdl) into headers, "
+        "documentation and each other.");
     request r;
     app.add_option("inputs", r.inputs, "register descriptions")->required();
     app.add_option("--cpp", r.cpp, "write the C++ table of one block here");
     app.add_option("--c", r.c, "write the C header of one block here");
+    app.add_option("--yaml", r.yaml, "write the YAML description of one block here");
+    app.add_option("--rdl", r.rdl, "write SystemRDL 2.0 of one block here");
+    app.add_option("--block", r.block, "the addrmap to read; otherwise the last one of the file");
     app.add_option(
         "--docs", r.docs,
         "renew the register chapters of the pages in this folder; a model's is in models/WING/");

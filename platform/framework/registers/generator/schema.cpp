@@ -11,72 +11,10 @@
 #include <map>
 #include <optional>
 
-namespace trn::config {
-
-using registers::access;
-using registers::read_effect;
-using registers::write_effect;
-
-template <>
-struct choices<write_effect> {
-    static constexpr std::array list{
-        choice<write_effect>{"one_to_clear", write_effect::one_to_clear},
-        choice<write_effect>{"one_to_set", write_effect::one_to_set},
-        choice<write_effect>{"one_to_toggle", write_effect::one_to_toggle},
-        choice<write_effect>{"zero_to_clear", write_effect::zero_to_clear},
-        choice<write_effect>{"zero_to_set", write_effect::zero_to_set},
-        choice<write_effect>{"zero_to_toggle", write_effect::zero_to_toggle},
-        choice<write_effect>{"clear", write_effect::clear},
-        choice<write_effect>{"set", write_effect::set},
-        choice<write_effect>{"modify", write_effect::modify}};
-};
-template <>
-struct choices<read_effect> {
-    static constexpr std::array list{choice<read_effect>{"clear", read_effect::clear},
-                                     choice<read_effect>{"set", read_effect::set},
-                                     choice<read_effect>{"modify", read_effect::modify}};
-};
-template <>
-struct choices<access> {
-    static constexpr std::array list{
-        choice<access>{"rw", access::rw},     choice<access>{"ro", access::ro},
-        choice<access>{"wo", access::wo},     choice<access>{"rw1c", access::rw1c},
-        choice<access>{"rw0c", access::rw0c}, choice<access>{"rw1s", access::rw1s},
-        choice<access>{"w1c", access::w1c},   choice<access>{"w1s", access::w1s},
-        choice<access>{"rc", access::rc}};
-};
-template <>
-struct choices<knowledge> {
-    static constexpr std::array list{choice<knowledge>{"driver", knowledge::driver},
-                                     choice<knowledge>{"document", knowledge::document},
-                                     choice<knowledge>{"inferred", knowledge::inferred},
-                                     choice<knowledge>{"invented", knowledge::invented}};
-};
-template <>
-struct choices<fidelity> {
-    static constexpr std::array list{choice<fidelity>{"exact", fidelity::exact},
-                                     choice<fidelity>{"approximate", fidelity::approximate},
-                                     choice<fidelity>{"stub", fidelity::stub}};
-};
-template <>
-struct choices<hole_policy> {
-    static constexpr std::array list{choice<hole_policy>{"error", hole_policy::error},
-                                     choice<hole_policy>{"ram", hole_policy::ram},
-                                     choice<hole_policy>{"zero", hole_policy::zero}};
-};
-
-}  // namespace trn::config
+#include "platform/framework/registers/generator/words.h"
 
 namespace trn::registers {
 
-namespace {
-
-/// Meaning of the short words for access.
-struct access_effects {
-    bool is_readable, is_writable;
-    write_effect write = write_effect::none;
-    read_effect read = read_effect::none;
-};
 access_effects effects_of(access kind) {
     switch (kind) {
     case access::rw:
@@ -101,12 +39,7 @@ access_effects effects_of(access kind) {
     return {};
 }
 
-template <class Choice>
-std::string_view name_of(Choice value) {
-    for (const auto& each : config::choices<Choice>::list)
-        if (each.value == value) return each.name;
-    return {};
-}
+namespace {
 
 constexpr std::uint64_t largest_aperture = 1ull << 28;  // the index has an entry per 4 KiB of it
 constexpr std::uint64_t largest_ram = 1ull << 20;
@@ -127,6 +60,16 @@ struct context {
 void advance(std::uint64_t& offset, std::uint64_t step) {
     constexpr std::uint64_t far = 1ull << 40;
     offset = std::min(std::min(offset, far) + std::min(step, far), far);
+}
+
+/// A number, word or quoted text without line breaks that end it early: safe to copy into a file.
+bool is_rdl_literal(std::string_view text) {
+    if (config::is_word(text)) return true;
+    if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
+    text = text.substr(1, text.size() - 2);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == '"' || (text[i] == '\\' && ++i == text.size())) return false;
+    return true;
 }
 
 template <class T>
@@ -153,7 +96,7 @@ public:
 
     void read() {
         root_.only({"block", "source", "desc", "width", "size", "holes", "access", "known_by",
-                    "fidelity", "registers"},
+                    "fidelity", "rdl", "registers"},
                    "a register description");
         out_.block = root_.at("block").name();
         out_.place = root_.find("block").place();
@@ -164,7 +107,8 @@ public:
         context c;
         inherit(c, root_);
         if (!root_.is_map() || out_.width == 0) return;
-        read_list(root_.at("registers"), c, 0);
+        out_.rdl = read_rdl_properties(root_);
+        read_list(root_.at("registers"), c, 0, out_.items);
         if (placeable_) check_layout();
     }
 
@@ -200,23 +144,55 @@ private:
             size.report(mistake::misaligned, "the aperture must be a whole number of registers");
     }
 
-    void read_list(const config::node& list, const context& c, int depth) {
+    void read_list(const config::node& list, const context& c, int depth,
+                   std::vector<item_spec>& items) {
         for (const auto& item : list.items()) {
             if (item.is_map() && item.find("registers"))
-                read_group(item, c, depth);
+                read_group(item, c, depth, items);
             else
-                read_register(item, c);
+                read_register(item, c, items);
         }
     }
 
     /// `{array, prefix, access, ..., registers}`: registers that are repeated as a group.
-    void read_group(const config::node& group, context c, int depth) {
-        group.only({"array", "prefix", "access", "known_by", "fidelity", "registers"}, "a group");
+    /// `{offset, prefix, ..., registers}`: a group that does not repeat.
+    void read_group(const config::node& group, context c, int depth,
+                    std::vector<item_spec>& items) {
+        std::vector<std::string_view> known{"array",    "prefix", "access",   "known_by",
+                                            "fidelity", "rdl",    "registers"};
+        if (!group.find("array")) known.emplace_back("offset");
+        group.only(known, "a group");
         inherit(c, group);
-        if (const auto prefix = group.find("prefix")) c.prefix += prefix.name();
-        if (const auto array = group.find("array")) read_array(array, c, false);
+        item_spec item{.place = group.place()};
+        if (const auto prefix = group.find("prefix")) item.prefix = prefix.name();
+        c.prefix += item.prefix;
+        const context outside = c;
+        if (const auto array = group.find("array"))
+            read_array(array, c, false);
+        else
+            advance(c.base, group.get<std::uint64_t>("offset", 0));
+        item.base = c.base - outside.base;
+        item.dims.assign(c.dims.begin() + std::ptrdiff_t(outside.dims.size()), c.dims.end());
+        item.rdl = read_rdl_properties(group);
         if (depth > 4) return group.report(mistake::nested_too_deep, "groups nested too deep");
-        read_list(group.at("registers"), c, depth + 1);
+        read_list(group.at("registers"), c, depth + 1, item.items);
+        items.push_back(std::move(item));
+    }
+
+    static std::vector<rdl_property> read_rdl_properties(const config::node& map) {
+        std::vector<rdl_property> out;
+        const auto properties = map.find("rdl");
+        if (!properties) return out;
+        for (const auto& [key, key_node, value] : properties.entries()) {
+            const std::string name = key_node.name();
+            if (!is_rdl_literal(value.raw()))
+                value.report(mistake::wrong_shape,
+                             "it is no number, word or quoted text of SystemRDL",
+                             "for a text: '\"text\"'");
+            else if (!name.empty())
+                out.push_back({name, std::string(value.raw())});
+        }
+        return out;
     }
 
     /// {base, offset, stride, count} or {base, offset, dims: [{stride, count}, ...]}.
@@ -253,10 +229,12 @@ private:
         c.dims.push_back({stride, std::max(count, 1u)});
     }
 
-    void read_register(const config::node& map, context c) {
+    void read_register(const config::node& map, context c, std::vector<item_spec>& items) {
         map.only({"name", "offset", "array", "access", "modified_write_value", "read_action",
-                  "write_once", "reset", "fields", "desc", "known_by", "fidelity", "contract_skip"},
+                  "write_once", "reset", "fields", "desc", "known_by", "fidelity", "contract_skip",
+                  "rdl"},
                  "a register");
+        const context outside = c;
         inherit(c, map);
         register_spec r;
         r.place = map.find("name") ? map.find("name").place() : map.place();
@@ -272,10 +250,17 @@ private:
         r.known_by = required(c.known_by, map, "known_by");
         r.fidelity = required(c.fidelity, map, "fidelity");
         r.contract_skip = map.get<std::string>("contract_skip", "");
+        r.rdl = read_rdl_properties(map);
         read_reset(map, r.reset, out_.width * 8);
         if (const auto fields = map.find("fields")) read_fields(fields, r);
         check_resets(map);
         check_register(map, r);
+        item_spec item{.reg = r, .place = r.place};
+        item.reg->name = map.find("name").raw();
+        item.reg->offset -= outside.base;
+        item.reg->dims.erase(item.reg->dims.begin(),
+                             item.reg->dims.begin() + std::ptrdiff_t(outside.dims.size()));
+        items.push_back(std::move(item));
         out_.registers.push_back(std::move(r));
     }
 
@@ -331,7 +316,7 @@ private:
         std::uint64_t taken = 0;
         for (const auto& map : list.items()) {
             map.only({"name", "bits", "access", "modified_write_value", "read_action", "write_once",
-                      "reset", "desc", "values"},
+                      "reset", "desc", "values", "rdl"},
                      "a field");
             field_spec f;
             const auto name = map.at("name");
@@ -343,6 +328,7 @@ private:
             const auto own = map.find("access");
             f.access = read_rules(map, own ? access_rules{.access = own.as<access>()} : r.access);
             f.desc = map.get<std::string>("desc", "");
+            f.rdl = read_rdl_properties(map);
             if ((taken & f.mask()) != 0)
                 map.at("bits").report(mistake::field_overlap,
                                       fmt::format("field '{}' shares bits with another", f.name));

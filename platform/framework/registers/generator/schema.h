@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,21 @@ struct access_rules {
 /// "rw, one_to_toggle, read set, once".
 std::string to_string(const access_rules& rules);
 
+/// Meaning of an access kind.
+struct access_effects {
+    bool is_readable, is_writable;
+    write_effect write = write_effect::none;
+    read_effect read = read_effect::none;
+};
+access_effects effects_of(access kind);
+
+/// A property of SystemRDL that the platform does not use, for the way back: its name, and its
+/// value as SystemRDL writes it.
+struct rdl_property {
+    std::string name;
+    std::string value;
+};
+
 struct value_spec {
     std::string name;
     std::uint64_t value = 0;
@@ -54,6 +70,7 @@ struct field_spec {
     access_rules access;
     std::string desc;
     std::vector<value_spec> values;
+    std::vector<rdl_property> rdl;
     config::place place;
 
     std::uint64_t mask() const {
@@ -62,31 +79,46 @@ struct field_spec {
 };
 
 struct register_spec {
-    std::string name;
+    std::string name = {};
     std::uint64_t offset = 0;
-    std::vector<array_dimension> dims;  ///< outermost first; empty: a single register
-    access_rules access;
+    std::vector<array_dimension> dims = {};  ///< outermost first; empty: a single register
+    access_rules access = {};
     std::uint64_t reset = 0;
-    std::vector<field_spec> fields;
-    std::string desc;
+    std::vector<field_spec> fields = {};
+    std::string desc = {};
     knowledge known_by{};
     trn::fidelity fidelity{};
-    std::string contract_skip;
-    config::place place;
+    std::string contract_skip = {};
+    std::vector<rdl_property> rdl = {};
+    config::place place = {};
 
     std::uint32_t count() const;
     bit_access bits(unsigned width) const;
 };
 
+/// A register, or a group of registers, as a description nests them.
+struct item_spec {
+    std::optional<register_spec> reg =
+        {};                   ///< its name, offset and dimensions are those within the group
+    std::string prefix = {};  ///< of a group, as the next members
+    std::uint64_t base = 0;
+    std::vector<array_dimension> dims = {};
+    std::vector<item_spec> items = {};
+    std::vector<rdl_property> rdl = {};
+    config::place place = {};
+};
+
 struct block_spec {
-    std::string block;
-    config::place place;  ///< of the block's name
-    std::string source;
-    std::string desc;
+    std::string block = {};
+    config::place place = {};  ///< of the block's name
+    std::string source = {};
+    std::string desc = {};
     unsigned width = 4;      ///< bytes
     std::uint64_t size = 0;  ///< bytes
     hole_policy holes{};
-    std::vector<register_spec> registers;  ///< ascending by offset
+    std::vector<register_spec> registers = {};  ///< ascending by offset
+    std::vector<item_spec> items = {};          ///< the same registers in their groups
+    std::vector<rdl_property> rdl = {};
 };
 
 /// Reads and checks a description. Errors are added to the document's diagnostics; the result is
