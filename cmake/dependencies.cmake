@@ -9,6 +9,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(EXPAT REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 # Debian's libsystemc exports only the C++17 API symbol, so every translation unit must select it.

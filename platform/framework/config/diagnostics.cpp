@@ -25,7 +25,7 @@ constexpr std::size_t longest_kept = 10'000;  // of a message, or of the line ar
 constexpr std::array rows{
     mistake_row{mistake::unreadable_file, "a file cannot be read"},
     mistake_row{mistake::file_too_large, "a file is larger than 4 MiB"},
-    mistake_row{mistake::not_yaml, "the text is not YAML"},
+    mistake_row{mistake::not_yaml, "the text is not YAML, SystemRDL or XML"},
     mistake_row{mistake::alias_refused, "anchors, aliases and tags are not used here"},
     mistake_row{mistake::nested_too_deep, "values, or files, nested deeper than 32 levels"},
     mistake_row{mistake::too_many_values, "more than 200,000 values in one file"},

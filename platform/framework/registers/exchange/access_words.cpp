@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "platform/framework/registers/generator/words.h"
-
 namespace trn::registers {
 
 namespace {

@@ -13,13 +13,13 @@ namespace {
 
 /// "first on line 7" of the written YAML, with the line of the foreign text.
 std::string moved_line(std::string text, const std::vector<config::place>& origins) {
-    const auto at = text.rfind("line ");
+    const auto start = text.rfind("line ");
     std::size_t line = 0;
-    if (at == text.npos) return text;
-    const char* const begin = text.data() + at + 5;
+    if (start == text.npos) return text;
+    const char* const begin = text.data() + start + 5;
     const auto [end, error] = std::from_chars(begin, text.data() + text.size(), line);
     if (error != std::errc() || line == 0 || line > origins.size()) return text;
-    return text.replace(at + 5, static_cast<std::size_t>(end - begin),
+    return text.replace(start + 5, static_cast<std::size_t>(end - begin),
                         std::to_string(origins[line - 1].line));
 }
 

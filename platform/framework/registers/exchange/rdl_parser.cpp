@@ -90,7 +90,7 @@ private:
         if (!is_placed) {
             if (accept("enum")) return define_enumeration(out);
             if (accept("property")) return define_property(out);
-            if (now().is("abstract") || now().is("struct")) reader_.unsupported(place, "struct");
+            if (now().is("abstract") || now().is("struct")) reader_.unsupported(place, "a struct");
             if (accept("constraint")) return skip_constraint(place);
             if (now().is("default") || now().is("encode") || is_modifier(now()) || is_assignment())
                 return assign(out);
@@ -215,7 +215,7 @@ private:
                 expect("]");
             }
             if (accept("=")) i.reset = value(depth);
-            if (accept("@")) i.at = value(depth);
+            if (accept("@")) i.address = value(depth);
             if (accept("+=")) i.stride = value(depth);
             if (accept("%=")) i.align = value(depth);
             list.instances.push_back(std::move(i));

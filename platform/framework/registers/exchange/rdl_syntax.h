@@ -66,7 +66,7 @@ struct instance {
     rdl_token name = {};
     std::vector<expression> dims = {};
     std::optional<expression> msb = {}, lsb = {};
-    std::optional<expression> reset = {}, at = {}, stride = {}, align = {};
+    std::optional<expression> reset = {}, address = {}, stride = {}, align = {};
 };
 struct instance_list {
     std::shared_ptr<const component> type = {};  ///< null: by name

@@ -122,10 +122,8 @@ private:
                            fmt::format("no component '{}'", list.type_name.text),
                            suggest_type(list, in));
         for (const auto& i : list.instances) {
-            if (type->kind == component_kind::signal) {
+            if (type->kind == component_kind::signal)
                 reader_.leave_out(i.name.place, "a signal is about hardware: left out");
-                continue;
-            }
             if (type->kind == component_kind::mem)
                 reader_.unsupported(i.name.place, "a mem",
                                     "the registers of the addrmap can be read without it");
@@ -163,11 +161,11 @@ private:
         for (const auto& dim : i.dims) out.dims.push_back(evaluator_.number(dim, in));
         out.msb = number(i.msb);
         out.lsb = number(i.lsb);
-        out.at = number(i.at);
+        out.address = number(i.address);
         out.stride = number(i.stride);
         out.align = number(i.align);
         const bool is_field = out.kind == component_kind::field;
-        if (is_field && (i.at || i.stride || i.align))
+        if (is_field && (i.address || i.stride || i.align))
             reader_.refuse(i.name.place, mistake::wrong_shape, "a field has no address");
         if (!is_field && (i.msb || i.reset))
             reader_.refuse(i.name.place, mistake::wrong_shape,
@@ -231,6 +229,16 @@ private:
             p.value = evaluator_.evaluate(*a.value, in);
         if (row->use == use::refused_if_true && p.value.is_true())
             reader_.unsupported(a.property.place, name);
+        // The last assignment of properties that exclude each other counts.
+        static const std::vector<std::vector<std::string>> exclusive{{"onread", "rclr", "rset"},
+                                                                     {"onwrite", "woclr", "woset"}};
+        for (const auto& names : exclusive)
+            if (std::ranges::find(names, name) != names.end())
+                for (const auto& other : names) {
+                    if (is_default && out.properties.contains(other)) return;
+                    if (p.value.kind != value_kind::boolean || p.value.is_true())
+                        out.properties.erase(other);
+                }
         if (is_default && out.properties.contains(name)) return;
         out.properties[name] = std::move(p);
     }

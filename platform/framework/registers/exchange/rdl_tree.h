@@ -25,7 +25,7 @@ struct node {
     std::map<std::string, property> properties = {};
     std::list<node> children = {};
     std::vector<std::uint64_t> dims = {};
-    std::optional<std::uint64_t> at = {}, stride = {}, align = {}, msb = {}, lsb = {};
+    std::optional<std::uint64_t> address = {}, stride = {}, align = {}, msb = {}, lsb = {};
 
     /// The property, or null.
     const property* find(const std::string& property_name) const {

@@ -20,9 +20,9 @@ value truth(bool holds) {
     return {.kind = value_kind::boolean, .number = holds ? 1u : 0u, .width = 1};
 }
 const config::place& place_of(const expression& e) {
-    const auto* at = &e;
-    while (at->token.place.line == 0 && !at->operands.empty()) at = &at->operands[0];
-    return at->token.place;
+    const auto* first = &e;
+    while (first->token.place.line == 0 && !first->operands.empty()) first = &first->operands[0];
+    return first->token.place;
 }
 
 }  // namespace

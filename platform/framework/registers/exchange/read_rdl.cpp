@@ -7,7 +7,6 @@
 #include "platform/framework/registers/exchange/rdl_properties.h"
 #include "platform/framework/registers/exchange/rdl_tree.h"
 #include "platform/framework/registers/exchange/rdl_words.h"
-#include "platform/framework/registers/generator/words.h"
 
 namespace trn::registers {
 
@@ -26,17 +25,18 @@ class placement {
 public:
     explicit placement(const foreign_reader& reader) : reader_(reader) {}
 
-    /// Sets `at` and `stride` of everything in `group`.
+    /// Sets `address` and `stride` of everything in `group`.
     void place(node& group, const std::string& addressing, std::uint64_t alignment) {
         std::string mode = addressing;
         if (const auto* own = group.find("addressing")) mode = own->value.text;
         if (const auto* own = group.find("alignment")) alignment = positive(*own);
         std::uint64_t next = 0;
         for (auto& child : group.children) {
+            if (child.kind == component_kind::signal) continue;
             if (child.kind != component_kind::reg) place(child, mode, alignment);
             const auto size = element_size(child);
             if (!child.stride) child.stride = size;
-            if (!child.at) {
+            if (!child.address) {
                 std::uint64_t align = std::max<std::uint64_t>(alignment, child.align.value_or(1));
                 if (mode == "compact")
                     align = std::max(align,
@@ -44,14 +44,14 @@ public:
                 else
                     align =
                         std::max(align, std::bit_ceil(mode == "fullalign" ? span(child) : size));
-                child.at = checked(child, (next + align - 1) / align * align);
+                child.address = checked(child, (next + align - 1) / align * align);
             }
             next = end(child);
         }
     }
 
     std::uint64_t end(const node& child) const {
-        return checked(child, checked(child, *child.at) + span(child));
+        return checked(child, checked(child, *child.address) + span(child));
     }
 
 private:
@@ -81,7 +81,8 @@ private:
                        : std::clamp<std::uint64_t>(width->value.number / 8, 1, 1 << 16);
         }
         std::uint64_t last = 0;
-        for (const auto& each : child.children) last = std::max(last, end(each));
+        for (const auto& each : child.children)
+            if (each.kind != component_kind::signal) last = std::max(last, end(each));
         return last;
     }
     /// Bytes from the first element's begin to the last one's end.
@@ -119,7 +120,8 @@ public:
         out.desc = text_of(top, "desc").value_or("");
         if (const auto* holes = top.find("trnvp_holes")) out.holes = choice_of<hole_policy>(*holes);
         std::uint64_t last = out.width;
-        for (const auto& child : top.children) last = std::max(last, places.end(child));
+        for (const auto& child : top.children)
+            if (child.kind != component_kind::signal) last = std::max(last, places.end(child));
         const auto* size = top.find("trnvp_size");
         out.size = size != nullptr ? size->value.number : std::bit_ceil(last);
         out.rdl = kept(top);
@@ -154,6 +156,7 @@ private:
     /// All registers of a block have one width.
     void find_width(const node& group) {
         for (const auto& child : group.children) {
+            if (child.kind == component_kind::signal) continue;
             if (child.kind != component_kind::reg) {
                 find_width(child);
                 continue;
@@ -225,8 +228,9 @@ private:
         std::vector<item_spec> out;
         ++depth_;
         for (const auto& child : group.children) {
+            if (child.kind == component_kind::signal) continue;
             if (child.find("ispresent") != nullptr && !is_true(child, "ispresent")) continue;
-            item_spec item{.base = *child.at, .place = child.place};
+            item_spec item{.base = *child.address, .place = child.place};
             if (child.kind == component_kind::reg) {
                 item.reg = one_register(child);
             } else {
@@ -246,7 +250,7 @@ private:
     }
 
     register_spec one_register(const node& n) {
-        register_spec r{.name = n.name, .offset = *n.at, .dims = dims_of(n), .place = n.place};
+        register_spec r{.name = n.name, .offset = *n.address, .dims = dims_of(n), .place = n.place};
         r.desc = text_of(n, "desc").value_or("");
         r.known_by = knowledge::document;
         r.fidelity = fidelity::stub;

@@ -21,6 +21,24 @@ std::string shown_name(const item_spec& item) {
     return item.reg ? item.reg->name : item.prefix + "*";
 }
 
+std::uint64_t start(const item_spec& item) {
+    return item.reg ? item.reg->offset : item.base;
+}
+std::uint64_t& start_of(item_spec& item) {
+    return item.reg ? item.reg->offset : item.base;
+}
+std::vector<array_dimension>& dims_of(item_spec& item) {
+    return item.reg ? item.reg->dims : item.dims;
+}
+const std::vector<array_dimension>& dims_of(const item_spec& item) {
+    return item.reg ? item.reg->dims : item.dims;
+}
+std::uint64_t element_size(const item_spec& item, unsigned width) {
+    std::uint64_t size = item.reg ? width : 0;
+    for (const auto& each : item.items) size = std::max(size, item_end(each, width));
+    return size;
+}
+
 class regulator {
 public:
     regulator(const std::string& file, unsigned width) : file_(file), width_(width) {}
@@ -41,43 +59,20 @@ public:
     }
 
 private:
-    static std::uint64_t start(const item_spec& item) {
-        return item.reg ? item.reg->offset : item.base;
-    }
-
-    static std::vector<array_dimension>& dims_of(item_spec& item) {
-        return item.reg ? item.reg->dims : item.dims;
-    }
-    static const std::vector<array_dimension>& dims_of(const item_spec& item) {
-        return item.reg ? item.reg->dims : item.dims;
-    }
-    static std::uint64_t& start_of(item_spec& item) {
-        return item.reg ? item.reg->offset : item.base;
-    }
-
-    std::uint64_t element_size(const item_spec& item) const {
-        if (item.reg) return width_;
-        std::uint64_t size = 0;
-        for (const auto& each : item.items) size = std::max(size, end(each));
-        return size;
-    }
-    std::uint64_t end(const item_spec& item) const {
-        std::uint64_t last = start(item);
-        for (const auto& dim : dims_of(item)) last += dim.stride * (dim.count - 1);
-        return last + element_size(item);
-    }
+    std::uint64_t end(const item_spec& item) const { return item_end(item, width_); }
 
     /// A group without prefix around items, for their outermost dimension.
     item_spec merged(std::vector<item_spec>& items, std::size_t begin,
                      std::size_t end_index) const {
         item_spec outer{.base = start(items[begin]), .place = items[begin].place};
+        const auto first = shown_name(items[begin]);
         for (std::size_t i = begin; i < end_index; ++i) {
             auto& item = items[i];
             auto& dims = dims_of(item);
             if (dims.empty() || (i > begin && (dims[0].stride != outer.dims[0].stride ||
                                                dims[0].count != outer.dims[0].count)))
                 refuse(item, fmt::format("'{}' lies between elements of '{}'", shown_name(item),
-                                         shown_name(items[i > begin ? begin : i + 1])));
+                                         i > begin ? first : shown_name(items[i + 1])));
             if (i == begin) outer.dims = {dims[0]};
             dims.erase(dims.begin());
             start_of(item) -= outer.base;
@@ -94,7 +89,8 @@ private:
             return one(merged(alone, 0, 1));
         }
         if (!item.reg) item.items = all(item.items);
-        if (!dims.empty() && dims.back().count > 1 && dims.back().stride < element_size(item))
+        if (!dims.empty() && dims.back().count > 1 &&
+            dims.back().stride < element_size(item, width_))
             refuse(item, fmt::format("elements of '{}' overlap", shown_name(item)));
         return item;
     }
@@ -117,6 +113,12 @@ private:
 std::vector<item_spec> regular_items(const std::vector<item_spec>& items, const std::string& file,
                                      unsigned width) {
     return regulator(file, width).all(items);
+}
+
+std::uint64_t item_end(const item_spec& item, unsigned width) {
+    std::uint64_t last = start(item);
+    for (const auto& dim : dims_of(item)) last += dim.stride * (dim.count - 1);
+    return last + element_size(item, width);
 }
 
 std::string group_name(const item_spec& group, std::set<std::string>& taken) {

@@ -15,6 +15,9 @@ namespace trn::registers {
 std::vector<item_spec> regular_items(const std::vector<item_spec>& items, const std::string& file,
                                      unsigned width);
 
+/// The first byte after all elements of an item.
+std::uint64_t item_end(const item_spec& item, unsigned width);
+
 /// The name of a group's instance: its prefix without the last `_`, with a number if it is taken.
 std::string group_name(const item_spec& group, std::set<std::string>& taken);
 

@@ -6,7 +6,6 @@
 
 #include "platform/framework/registers/exchange/exchange.h"
 #include "platform/framework/registers/generator/plain_text.h"
-#include "platform/framework/registers/generator/words.h"
 
 namespace trn::registers {
 

@@ -11,8 +11,6 @@
 #include <map>
 #include <optional>
 
-#include "platform/framework/registers/generator/words.h"
-
 namespace trn::registers {
 
 access_effects effects_of(access kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trn-generate-registers: generates a C++ table, a C header and a page's register chapter from a
-// block's YAML or SystemRDL, and converts between these.
+// block's YAML, SystemRDL or IP-XACT, and converts between these.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -53,7 +53,7 @@ void write(const fs::path& file, const std::string& text) {
 
 constexpr std::uintmax_t max_foreign_text = 4u << 20;
 
-/// A description in SystemRDL (.rdl). What was not read is a line on stderr.
+/// A description in SystemRDL (.rdl) or IP-XACT (.xml). What was not read is a line on stderr.
 registers::block_spec load_foreign(const std::string& file, const std::string& block) {
     std::error_code error;
     if (fs::file_size(file, error) > max_foreign_text && !error)
@@ -61,13 +61,14 @@ registers::block_spec load_foreign(const std::string& file, const std::string& b
     const auto text = content_of(file);
     if (!text) refuse(file, mistake::unreadable_file, "cannot be read");
     const registers::foreign_text foreign{file, *text, block};
-    const auto read = registers::read_rdl(foreign);
+    const auto read =
+        file.ends_with(".rdl") ? registers::read_rdl(foreign) : registers::read_ipxact(foreign);
     for (const auto& sentence : read.left_out) std::fprintf(stderr, "%s\n", sentence.c_str());
     return registers::complete(read, foreign);
 }
 
 registers::block_spec load(const std::string& file, const std::string& block_name) {
-    if (file.ends_with(".rdl")) return load_foreign(file, block_name);
+    if (file.ends_with(".rdl") || file.ends_with(".xml")) return load_foreign(file, block_name);
     diagnostics problems;
     const auto document = config::document::load(file, problems);
     auto block = registers::read_block(document);
@@ -145,7 +146,7 @@ fs::path wing_of(const fs::path& folder) {
 
 struct request {
     std::vector<std::string> inputs;
-    std::string cpp, c, yaml, rdl, block, list, root;
+    std::string cpp, c, yaml, rdl, ipxact, block, list, root;
     fs::path docs;
     bool check = false;
 };
@@ -163,6 +164,7 @@ void generate(const request& r) {
             if (!r.c.empty()) write(r.c, registers::emit_c(block).text);
             if (!r.yaml.empty()) write(r.yaml, registers::write_yaml(block, input).text);
             if (!r.rdl.empty()) write(r.rdl, registers::write_rdl(block, input));
+            if (!r.ipxact.empty()) write(r.ipxact, registers::write_ipxact(block, input));
             const auto folder = folder_of(input, r.root);
             if (!r.docs.empty()) document_block(r.docs / wing_of(folder), block, r.check);
             const auto header = folder / (block.block + "_regs.h");
@@ -180,7 +182,8 @@ void generate(const request& r) {
 
 int main(int argc, char** argv) {
     CLI::App app(
-        "Turns register descriptions (*.regs.yaml, SystemRDL in *.rdl) into headers, "
+        "Turns register descriptions (*.regs.yaml, SystemRDL in *.rdl, IP-XACT in *.xml) into "
+        "headers, "
         "documentation and each other.");
     request r;
     app.add_option("inputs", r.inputs, "register descriptions")->required();
@@ -188,7 +191,10 @@ int main(int argc, char** argv) {
     app.add_option("--c", r.c, "write the C header of one block here");
     app.add_option("--yaml", r.yaml, "write the YAML description of one block here");
     app.add_option("--rdl", r.rdl, "write SystemRDL 2.0 of one block here");
-    app.add_option("--block", r.block, "the addrmap to read; otherwise the last one of the file");
+    app.add_option("--ipxact", r.ipxact, "write IP-XACT (IEEE 1685-2014) of one block here");
+    app.add_option(
+        "--block", r.block,
+        "the addrmap or address block to read; otherwise the last addrmap, the only address block");
     app.add_option(
         "--docs", r.docs,
         "renew the register chapters of the pages in this folder; a model's is in models/WING/");
