@@ -377,9 +377,10 @@ private:
         if (is_true(n, "rset")) rules.read = read_effect::set;
         if (is_true(n, "woclr")) rules.write = write_effect::one_to_clear;
         if (is_true(n, "woset")) rules.write = write_effect::one_to_set;
-        if (is_true(n, "singlepulse")) rules.write = write_effect::modify;
         effect_of(n, "onread", rdl_read_words, rules.read);
         effect_of(n, "onwrite", rdl_write_words, rules.write);
+        if (is_true(n, "singlepulse") && rules.write == write_effect::none)
+            rules.write = write_effect::modify;
         const auto check = [&](bool has_effect, bool is_possible, std::string_view names) {
             if (!has_effect || is_possible) return;
             reader_.refuse(n.place, mistake::unused_key,
