@@ -60,7 +60,7 @@ trn_package(trnvp-firmware ALL TEXT "Firmware of the virtual chips, with symbols
 trn_package(libtrnvp-dev SECTION libdevel TEXT "Headers and static libraries of the driver stub, for host programs in C11.")
 trn_package(libtrnvp-platform-dev SECTION libdevel TEXT "Headers and a static library of framework and models, in C++20."
     DEPENDS "libtrnvp-dev ${same}" pkg-config libsystemc-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libelf-dev libdw-dev libfdt-dev
-        libboost-dev
+        libboost-dev zlib1g-dev
     RECOMMENDS "trnvp ${same}" cmake g++)
 trn_package(python3-trnvp ALL SECTION python TEXT "Boards in Python and in pytest, and kernels in NKI."
     DEPENDS "python3 (>= 3.11)" python3-numpy "trnvp ${same}")

@@ -29,7 +29,7 @@ struct sign {
     relation meaning;
 };
 /// Longer ones first.
-constexpr sign signs[]{{"==", relation::equal},   {"!=", relation::not_equal},
+constexpr sign signs[]{{"==", relation::equal},    {"!=", relation::not_equal},
                        {">=", relation::at_least}, {"<=", relation::at_most},
                        {">", relation::more},      {"<", relation::less}};
 
@@ -40,12 +40,18 @@ std::string trimmed(std::string_view text) {
 template <class T>
 bool holds(relation r, const T& a, const T& b) {
     switch (r) {
-        case relation::equal: return a == b;
-        case relation::not_equal: return a != b;
-        case relation::at_least: return a >= b;
-        case relation::at_most: return a <= b;
-        case relation::more: return a > b;
-        case relation::less: return a < b;
+    case relation::equal:
+        return a == b;
+    case relation::not_equal:
+        return a != b;
+    case relation::at_least:
+        return a >= b;
+    case relation::at_most:
+        return a <= b;
+    case relation::more:
+        return a > b;
+    case relation::less:
+        return a < b;
     }
     return false;
 }
@@ -53,8 +59,9 @@ bool holds(relation r, const T& a, const T& b) {
 template <class T>
 T value_of(const config::parsed<T>& parsed, const moment& asked) {
     if (const auto* value = std::get_if<T>(&parsed)) return *value;
-    throw std::invalid_argument(fmt::format("'{}' of {}: {}", asked.value, asked.signal,
-                                            config::refusal_text(std::get<config::refusal>(parsed))));
+    throw std::invalid_argument(
+        fmt::format("'{}' of {}: {}", asked.value, asked.signal,
+                    config::refusal_text(std::get<config::refusal>(parsed))));
 }
 
 std::uint64_t number_of(const watched_signal& signal, const moment& asked) {
@@ -66,8 +73,8 @@ std::uint64_t number_of(const watched_signal& signal, const moment& asked) {
                                                 asked.value, suggest(asked.value, signal.states)));
     const auto value = value_of(config::parse_unsigned(asked.value), asked);
     if (signal.width < 64 && value >> signal.width != 0)
-        throw std::invalid_argument(fmt::format("{} of {}: it has {} bits", asked.value,
-                                                asked.signal, signal.width));
+        throw std::invalid_argument(
+            fmt::format("{} of {}: it has {} bits", asked.value, asked.signal, signal.width));
     return value;
 }
 
@@ -110,9 +117,10 @@ moment parse_moment(std::string_view option, std::string_view text, std::string_
     if (const auto* time = std::get_if<picoseconds>(&parsed)) return {.picoseconds = time->value};
     const auto& wrong = std::get<config::refusal>(parsed);
     if (wrong.code == mistake::not_a_number)
-        throw user_error(fmt::format("{}: '{}' is not 'ready',{} a simulated time such as '10 ms', "
-                                     "or a condition such as 'chip0.nc0.vector.state == halted'",
-                                     option, text, others));
+        throw user_error(
+            fmt::format("{}: '{}' is not 'ready',{} a simulated time such as '10 ms', "
+                        "or a condition such as 'chip0.nc0.vector.state == halted'",
+                        option, text, others));
     throw user_error(fmt::format("{}: {}", option, config::refusal_text(wrong)));
 }
 
@@ -129,9 +137,10 @@ std::function<bool()> moment_condition(const moment& awaited) {
     const auto signal = signal_of(awaited);
     const auto compared = awaited.compared;
     if (const auto* real = std::get_if<watched_signal::real>(&signal.value))
-        return [compared, read = *real, value = value_of(config::parse_real(awaited.value), awaited)] {
-            return holds(compared, read(), value);
-        };
+        return
+            [compared, read = *real, value = value_of(config::parse_real(awaited.value), awaited)] {
+                return holds(compared, read(), value);
+            };
     if (const auto* number = std::get_if<watched_signal::number>(&signal.value))
         return [compared, read = *number, value = number_of(signal, awaited)] {
             return holds(compared, read(), value);

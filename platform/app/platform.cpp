@@ -303,6 +303,27 @@ std::vector<std::string> platform::chips() const {
 void platform::add_methods() {
     add_register_methods(*methods_);
     add_parameter_methods(*methods_, system_->board());
+    methods_->methods().add(
+        {"signals",
+         "What waveforms can show (doc/waveforms.md): lines, registers, fields, what models "
+         "publish, and transactions.",
+         {{"pattern", "text", "names, or their first parts; `*` and `?` do not stand for dots",
+           "all"}},
+         {{"", "list", "each with:"},
+          {"name", "text"},
+          {"bits", "number", "except of transactions"},
+          {"elements", "number", "of an array"},
+          {"now", "number or text", "the value or state that a model publishes"},
+          {"states", "list", "names of the values 0, 1, ... of a state"}},
+         {{rpc::code::not_found, "nothing matches, or too much"}}},
+        [this](const auto& p, auto&) {
+            p.only({"pattern"});
+            try {
+                return list_signals(p.text("pattern", ""), traced_modules());
+            } catch (const std::invalid_argument& wrong) {
+                throw rpc::error(rpc::code::not_found, wrong.what());
+            }
+        });
     methods_->add_list("functions", [this] {
         json all = json::array();
         for (const auto& f : functions()) {

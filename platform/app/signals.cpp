@@ -2,7 +2,6 @@
 #include "platform/app/signals.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +12,7 @@
 #include <systemc>
 
 #include "platform/app/register_view.h"
+#include "platform/app/signal_patterns.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/watched_signals.h"
@@ -22,7 +22,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::string_view of_transactions = ".transactions";
+using namespace signal_patterns;
 
 /// A pattern such as "chip0.nc0.SEMAPHORE_READ[3]", split into name and index.
 struct pattern {
@@ -48,44 +48,10 @@ unsigned number(const std::string& text, const std::string& whole) {
     return value;
 }
 
-/// Matches part by part: '*' does not match a dot.
-bool matches(const std::string& wild, std::string name) {
-    std::string pattern = wild;
-    std::ranges::replace(pattern, '.', '/');
-    std::ranges::replace(name, '.', '/');
-    return fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME | FNM_CASEFOLD) == 0;
-}
-
 /// The name in the file: the text after the module is one part.
 std::string path_of(std::string_view module, std::string rest) {
     std::ranges::replace(rest, '.', '_');
     return fmt::format("{}.{}", module, rest);
-}
-
-/// Whether names inside the module may match: whether its name matches the first parts.
-bool may_match_inside(std::string_view wild, std::string_view module) {
-    const auto dots = std::ranges::count(module, '.');
-    std::size_t end = 0;
-    for (auto dot = 0; dot <= dots; ++dot) {
-        end = wild.find('.', end + (dot == 0 ? 0 : 1));
-        if (end == wild.npos) return false;
-    }
-    return matches(std::string(wild.substr(0, end)), std::string(module));
-}
-
-/// Calls `visit` with each module that publishes signals, and its list with full names.
-void for_each_published(
-    const std::function<bool(std::string_view module)>& is_wanted,
-    const std::function<void(const sc_core::sc_object&, signal_list&)>& visit) {
-    for_each_module<publishes_signals>([&](const auto& object, auto& module) {
-        if (!is_wanted(object.name())) return;
-        signal_list list;
-        module.publish_signals(list);
-        for (auto& signal : list.all) signal.path = fmt::format("{}.{}", object.name(), signal.path);
-        for (auto& track : list.tracks)
-            track = track.empty() ? object.name() : fmt::format("{}.{}", object.name(), track);
-        visit(object, list);
-    });
 }
 
 class finder {
@@ -94,6 +60,7 @@ public:
 
     wave_content all;
 
+    std::string suggestion(std::string_view wrong) { return suggest(wrong, known()); }
     void add(const std::string& text) {
         const auto pattern = parse(text);
         const auto before = variables();
@@ -106,8 +73,7 @@ public:
             if (matches(pattern.name, name)) add_named(name, pattern.inside);
         if (variables() == before)
             throw std::invalid_argument(
-                fmt::format("no signal matches '{}'  {}", text,
-                            suggest(std::string_view(pattern.name), known())));
+                fmt::format("no signal matches '{}'  {}", text, suggestion(pattern.name)));
     }
 
 private:
@@ -175,8 +141,8 @@ private:
         auto* const object = sc_core::sc_find_object(name.c_str());
         if (auto* const lines = dynamic_cast<irq_in*>(object)) return add_lines(*lines, inside);
         if (auto* const line = dynamic_cast<irq_out*>(object))
-            return push(watched_signal::of_number(
-                name, 1, [line] { return std::uint64_t{line->level()}; }));
+            return push(watched_signal::of_number(name, 1,
+                                                  [line] { return std::uint64_t{line->level()}; }));
         add_registers(name, inside);
     }
     void add_lines(irq_in& input, const std::optional<std::string>& inside) {
@@ -241,6 +207,10 @@ wave_content find_signals(const std::vector<std::string>& patterns,
     finder found(modules);
     for (const auto& pattern : patterns) found.add(pattern);
     return std::move(found.all);
+}
+
+std::string suggest_signal(std::string_view wrong, const std::vector<std::string>& modules) {
+    return finder(modules).suggestion(wrong);
 }
 
 }  // namespace trn

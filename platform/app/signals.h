@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/framework/waves/wave_file.h"
@@ -16,8 +17,12 @@ namespace trn {
 wave_content find_signals(const std::vector<std::string>& patterns,
                           const std::vector<std::string>& modules = {});
 
-/// All that find_signals() finds in `module` ("": in the board), as objects: name, width, and of
-/// an array elements, of a state its names. \throws std::invalid_argument when it has none
-nlohmann::json list_signals(const std::string& module, const std::vector<std::string>& modules);
+/// "did you mean 'x'?  (known: ...)" for a name that none of them finds.
+std::string suggest_signal(std::string_view wrong, const std::vector<std::string>& modules = {});
+
+/// What find_signals() finds in the modules and registers that match `pattern` ("": in the board),
+/// as a list of objects: name, bits; elements of an array, now of what models publish. \throws
+/// std::invalid_argument with similar names when nothing matches, or for more than 100,000
+nlohmann::json list_signals(const std::string& pattern, const std::vector<std::string>& modules);
 
 }  // namespace trn

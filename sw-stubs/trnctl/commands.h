@@ -107,6 +107,8 @@ struct register_choice {
     std::uint64_t index = 0, instance = 0;
 };
 void registers(session& platform, const register_choice& choice, const output& out);
+/// What waveforms can show of the modules that match; "": of the board.
+void signals(session& platform, const std::string& pattern, const output& out);
 /// Parameters of the board (""), or of a module; `inside`: also of all modules inside.
 void parameters(session& platform, const std::string& name, bool inside, const output& out);
 /// Prints the counts of misuse by rule (doc/rules.md). `policy`: set before; `clear`: reset the

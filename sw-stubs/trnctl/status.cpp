@@ -147,6 +147,11 @@ void registers(session& platform, const register_choice& choice, const output& o
     }
 }
 
+void signals(session& platform, const std::string& pattern, const output& out) {
+    for (const auto& entry : platform.call("signals", {{"pattern", pattern}}))
+        out.result(entry, row_of(entry));
+}
+
 void parameters(session& platform, const std::string& name, bool inside, const output& out) {
     auto params = session::json{{"inside", inside}};
     if (!name.empty()) params["name"] = name;

@@ -369,9 +369,8 @@ void udma::publish_signals(signal_list& out) const {
     for (unsigned n = 0; n < cfg_.engines; ++n) {
         const auto name = "engine" + std::to_string(cfg_.first_engine + n);
         out.transactions(name);
-        out.number(name + ".bytes_in_flight", 32, [this, n] {
-            return engines_[n] ? engines_[n]->bytes_in_flight() : 0;
-        });
+        out.number(name + ".bytes_in_flight", 32,
+                   [this, n] { return engines_[n] ? engines_[n]->bytes_in_flight() : 0; });
         for (unsigned queue = 0; queue < dma_engine::queues; ++queue)
             for (const auto side : dma_sides)
                 out.number(name + ".queue" + std::to_string(queue) + "." + text(side) + "_pending",

@@ -20,6 +20,7 @@
 #include "models/pcie/pcie/tlp.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/pending_access.h"
@@ -36,6 +37,7 @@ namespace trn {
 class pcie_endpoint : public sc_core::sc_module,
                       public plug::device,
                       public publishes_statistics,
+                      public publishes_signals,
                       public accepts_faults {
 public:
     struct config {
@@ -89,6 +91,9 @@ public:
     bool interrupt(unsigned vector) { return vectors_.raise(vector); }
 
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override {
+        for (const auto* way : {"to_host", "from_host"}) out.transactions(way);
+    }
     std::vector<fault> faults() override;
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }

@@ -28,6 +28,7 @@ sc_time credit_flow::take(const load& wanted, const sc_time& start, const sc_tim
         // One pool of credits can be in flight; further data waits until credits have returned.
         const auto wait = [&](pool& credits, std::uint64_t count) {
             const sc_time back = credits.returns.reserve(count, start);
+            credits.last_return = std::max(credits.last_return, back);
             if (back > end + round_trip_) end = back - round_trip_;
         };
         wait(headers_, wanted.headers);
@@ -35,6 +36,18 @@ sc_time credit_flow::take(const load& wanted, const sc_time& start, const sc_tim
     }
     if (end > through) ++waits_;
     return end;
+}
+
+/// They return one after the other within a round trip.
+std::uint64_t credit_flow::available(const pool& credits, const sc_time& now) const {
+    const std::uint64_t all = credits.size * links_;
+    if (round_trip_ == sc_core::SC_ZERO_TIME || credits.last_return <= now) return all;
+    const double used = static_cast<double>(all) * ((credits.last_return - now) / round_trip_);
+    return all - std::min(all, static_cast<std::uint64_t>(used));
+}
+
+credit_flow::load credit_flow::available(const sc_time& now) const {
+    return {available(headers_, now), available(bytes_, now)};
 }
 
 void credit_flow::held_until(const sc_time& taken, std::uint64_t bytes_per_second) {

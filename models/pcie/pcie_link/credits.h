@@ -37,13 +37,18 @@ public:
     /// The receiver can forward data beyond its buffer only from `taken` on, at `bytes_per_second`.
     void held_until(const sc_core::sc_time& taken, std::uint64_t bytes_per_second);
     std::uint64_t waits() const { return waits_; }
+    /// Credits of all links that are not in use at `now`.
+    load available(const sc_core::sc_time& now) const;
 
 private:
     /// Credits for headers or data. `returns`: times at which credits return.
     struct pool {
         std::uint64_t size;
         bandwidth_resource returns{{1, sc_core::SC_ZERO_TIME}};
+        sc_core::sc_time last_return = {};
     };
+
+    std::uint64_t available(const pool& credits, const sc_core::sc_time& now) const;
 
     pool headers_, bytes_;
     unsigned links_ = 1;

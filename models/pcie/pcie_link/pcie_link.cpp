@@ -393,6 +393,29 @@ void pcie_link::seen_end::clear_counters() {
 
 // --- Tools
 
+void pcie_link::publish_signals(signal_list& out) const {
+    std::vector<std::string> states;
+    for (auto s = link_state::detect; s <= link_state::hot_reset;
+         s = static_cast<link_state>(static_cast<unsigned>(s) + 1))
+        states.emplace_back(to_string(s));
+    const auto phase = [this] { return machine_.phase_at(sc_core::sc_time_stamp()); };
+    out.state("state", states, [phase] { return static_cast<std::uint64_t>(phase().state); });
+    out.number("generation", 4, [phase] { return phase().generation; });
+    out.number("lanes", 16, [this] { return working_lanes(); });
+    constexpr std::array classes{"posted", "non_posted", "completion"};
+    for (unsigned side = 0; side < 2; ++side) {
+        const std::string name = side == 0 ? "a_to_b" : "b_to_a";
+        out.transactions(name);
+        for (std::size_t c = 0; c < classes.size(); ++c) {
+            const auto& flow = directions_[side].flows[c];
+            const auto pool = name + "." + classes[c];
+            const auto free = [&flow] { return flow.available(sc_core::sc_time_stamp()); };
+            out.number(pool + "_header_credits", 32, [free] { return free().headers; });
+            out.number(pool + "_data_credits", 32, [free] { return free().bytes; });
+        }
+    }
+}
+
 void pcie_link::publish(statistics& out) const {
     for (const unsigned d : {0u, 1u}) {
         const auto name = [&](std::string_view counter) {

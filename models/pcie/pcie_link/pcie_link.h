@@ -17,6 +17,7 @@
 #include "models/pcie/pcie_link/signalling.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/route.h"
@@ -29,6 +30,7 @@ namespace trn {
 class pcie_link : public sc_core::sc_module,
                   public plug::device,
                   public publishes_statistics,
+                  public publishes_signals,
                   public accepts_faults {
 public:
     struct config {
@@ -71,6 +73,7 @@ public:
     link_end& end(unsigned side) { return ends_[side]; }
 
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override;
     std::vector<fault> faults() override;
 
 private:

@@ -575,6 +575,22 @@ std::string riscv_hart::state() const {
     return mode + (core_->halted() ? ", halted" : ", running");
 }
 
+void riscv_hart::publish_signals(signal_list& out) const {
+    enum state : std::uint8_t { held, running, waiting, memory, hangs, halted };
+    out.state("state", {"reset", "running", "waiting", "memory", "hangs", "halted"},
+              [this]() -> std::uint64_t {
+                  if (reset.level() || core_ == nullptr) return held;
+                  if (hangs_) return hangs;
+                  if (core_->waiting()) return waiting;
+                  if (core_->halted()) return halted;
+                  return core_->deferred() ? memory : running;
+              });
+    out.state("mode", {"U", "S", "-", "M"},
+              [this] { return core_ == nullptr ? 3 : static_cast<std::uint64_t>(core_->mode()); });
+    out.number("pc", 64, [this] { return core_ == nullptr ? 0 : core_->pc(); });
+    out.transactions("");
+}
+
 std::optional<std::string> riscv_hart::describe_wait() const {
     if (core_ == nullptr || !core_->deferred() || core_->halted()) return std::nullopt;
     return fmt::format("the instruction at pc {:#x}: no response of memory", core_->pc());

@@ -19,6 +19,7 @@
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/pending_access.h"
@@ -42,6 +43,7 @@ class riscv_hart : public sc_core::sc_module,
                    public initiator,
                    public accepts_faults,
                    public describes_wait,
+                   public publishes_signals,
                    private riscv::hart_bus,
                    private quantum_queue::client,
                    private atomic_claims::client {
@@ -99,6 +101,8 @@ public:
     std::vector<fault> faults() override;
     // describes_wait
     std::optional<std::string> describe_wait() const override;
+    // publishes_signals
+    void publish_signals(signal_list& out) const override;
     // debug_target
     std::string state() const override;
     bool sleeps() const override;

@@ -10,6 +10,7 @@
 
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -22,7 +23,10 @@ namespace trn {
 /// The link between the two dies: accesses of a die to the other die's half (bit 47) pass through
 /// it unchanged. Each direction has a bandwidth; a write uses the outward direction, a read the
 /// return direction. Spec: doc/models/scale_up/die_to_die.md.
-class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {
+class die_to_die : public sc_core::sc_module,
+                   public publishes_statistics,
+                   public publishes_signals,
+                   public accepts_faults {
     struct side;
 
 public:
@@ -55,6 +59,10 @@ public:
     void corrupt(unsigned flits) { corrupt_ = flits; }
 
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override {
+        out.number("up", 1, [this] { return up(); });
+        for (const auto* way : {"to_die_0", "to_die_1"}) out.transactions(way);
+    }
     std::vector<fault> faults() override;
 
 private:

@@ -5,6 +5,7 @@
 #include <tlm>
 
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/target_socket.h"
@@ -14,7 +15,7 @@ namespace trn {
 /// The words and the doorbell that driver and firmware share. All words are RAM except the trigger,
 /// which interrupts the management processor while it is not zero. Both sides access the same
 /// bytes. Spec: doc/models/soc/misc_ram.md.
-class misc_ram : public sc_core::sc_module, public reports_ready {
+class misc_ram : public sc_core::sc_module, public reports_ready, public publishes_signals {
 public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
@@ -43,6 +44,9 @@ public:
 
     /// Whether firmware has published its routing id (contract 4).
     bool ready() const override;
+    void publish_signals(signal_list& out) const override {
+        out.state("mailbox", {"idle", "open"}, [this] { return request_open_; });
+    }
 
 private:
     void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -7,6 +7,7 @@
 
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
@@ -19,6 +20,7 @@ namespace trn {
 /// doc/models/soc/reset_controller.md.
 class reset_controller : public sc_core::sc_module,
                          public reports_ready,
+                         public publishes_signals,
                          public reports_boot_failure {
 public:
     /// Topology of the machine's chips: doc/topology.md.
@@ -77,6 +79,11 @@ public:
     /// Whether firmware has recorded that the chip is up.
     bool ready() const override;
     std::string boot_failure() const override;
+    void publish_signals(signal_list& out) const override {
+        out.state("state", {"off", "reset", "running"}, [this] {
+            return power_off.level() ? 0 : chip_reset.level() ? 1 : 2;
+        });
+    }
     const config& settings() const { return cfg_; }
 
 private:

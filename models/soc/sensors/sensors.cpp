@@ -66,6 +66,16 @@ void sensors::throttled_by_sled(bool level) {
     update_lines(sc_core::SC_ZERO_TIME);
 }
 
+void sensors::publish_signals(signal_list& out) const {
+    for (unsigned die = 0; die < cfg_.dies; ++die)
+        out.real("watts_" + std::to_string(die),
+                 [this, die] { return static_cast<double>(regs_.get(reg::power, die)) / 1000; });
+    for (unsigned diode = 0; diode < diodes; ++diode)
+        out.real("celsius_" + std::to_string(diode), [this, diode] {
+            return static_cast<std::int32_t>(regs_.get(reg::temperature, diode)) / 1000.0;
+        });
+}
+
 std::uint64_t sensors::milliwatts() const {
     std::uint64_t sum = 0;
     for (unsigned die = 0; die < cfg_.dies; ++die) sum += regs_.get(reg::power, die);

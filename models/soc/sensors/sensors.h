@@ -13,6 +13,7 @@
 #include "models/soc/sensors/power.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/target_socket.h"
@@ -27,7 +28,8 @@ namespace trn {
 class sensors : public sc_core::sc_module,
                 public accepts_faults,
                 public power_interface,
-                public publishes_statistics {
+                public publishes_statistics,
+                public publishes_signals {
 public:
     struct config {
         sc_core::sc_time sample_period{10, sc_core::SC_MS};
@@ -69,6 +71,8 @@ public:
     std::int32_t hottest_millidegrees() const override;
     void on_conversion(conversion_callback done) override { converted_.push_back(std::move(done)); }
     std::vector<fault> faults() override;
+    /// In watts and degrees Celsius, of the last conversion that software has read.
+    void publish_signals(signal_list& out) const override;
     /// Counters up to the last conversion.
     void publish(statistics& out) const override {
         out.count("dynamic_microjoules", static_cast<std::uint64_t>(dynamic_microjoules_));

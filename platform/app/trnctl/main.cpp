@@ -70,7 +70,8 @@ void group(cli::command& app) {
                        "--perf-map", "--misuse", "--check-protocol", "--trace"});
     app.group_options("A running platform", {"--connect", "--token-file"});
     app.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});
-    app.group_subcommands("Memory and register commands", {"peek", "poke", "deposit", "registers"});
+    app.group_subcommands("Memory and register commands",
+                          {"peek", "poke", "deposit", "registers", "signals"});
     app.group_subcommands("Program commands", {"program", "profile", "cc", "sem", "event"});
     app.group_subcommands("Status commands", {"list", "params", "info", "status", "topology",
                                               "power", "misuse", "monitor"});

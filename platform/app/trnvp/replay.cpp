@@ -209,8 +209,9 @@ void add_replay(cli::command* c, int& status) {
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
     c->group_options("Platform", {"--firmware", "--kinds", "--hart", "--perf-map", "--max-time"});
-    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse", "--misuse-allow",
-                                 "--check-protocol", "--uart", "--strict", "--json"});
+    c->group_options("Reports",
+                     {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse",
+                      "--misuse-allow", "--check-protocol", "--uart", "--strict", "--json"});
     c->examples({{"trnvp replay session --uart none", "status 0 if nothing differs"},
                  {"trnvp replay session --trace again.txt --json",
                   "with a trace, and the result as JSON"}});

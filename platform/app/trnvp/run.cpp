@@ -372,8 +372,9 @@ void add_run(cli::command* c, int& status) {
     c->group_options("Connections", {"--listen", "--gdb", "--control-tcp", "--allow-remote",
                                      "--token-file", "--uart", "--record"});
     c->group_options("Time", {"--until", "--max-time", "--time-policy", "--paused"});
-    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse", "--misuse-allow",
-                                 "--check-protocol", "--fidelity-report", "--coverage", "--json"});
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until",
+                                 "--misuse", "--misuse-allow", "--check-protocol",
+                                 "--fidelity-report", "--coverage", "--json"});
     c->examples(
         {{"trnvp run trn3-chip --until ready", "boots it, and ends"},
          {"trnvp run trn3-chip --listen sockets &",

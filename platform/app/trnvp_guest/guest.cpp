@@ -99,8 +99,9 @@ void add_guest(cli::command* c, int& status) {
     c->group_options("Guest", {"--module", "--run", "--append", "--kernel", "--initrd", "--product",
                                "--memory", "--cpus", "--nodes", "--clock", "--qemu"});
     c->group_options("Connections", {"--listen", "--gdb", "--uart", "--record"});
-    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse", "--misuse-allow",
-                                 "--check-protocol", "--fidelity-report"});
+    c->group_options("Reports",
+                     {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse",
+                      "--misuse-allow", "--check-protocol", "--fidelity-report"});
     c->examples({{"trnvp guest trn3-chip", "the public driver's test program, then off"},
                  {"trnvp guest trn3-chip --module neuron.ko --cpus 2",
                   "a shell with a kernel module of your own"}});

@@ -371,8 +371,8 @@ void add_test(cli::command* c, int& status) {
     c->group_options("Platform", {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow",
                                   "--check-protocol", "--kinds"});
     c->group_options("Reports", {"--junit", "--html", "--report", "--history", "--json",
-                                 "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until",
-                                 "--coverage", "--fidelity-report"});
+                                 "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal",
+                                 "--vcd-from", "--vcd-until", "--coverage", "--fidelity-report"});
     c->group_options("Instead of running", {"--schema", "--steps"});
     c->examples({{"trnvp test scenarios -k 'copy and not gen2' --list", "which runs that would be"},
                  {"trnvp test scenarios/copy_sizes.yaml --where size=4096B --report out",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -41,11 +42,12 @@ public:
     void words(std::string name, unsigned width, watched_signal::words value) {
         all.push_back({std::move(name), width, std::move(value)});
     }
-    /// A state machine, whose values 0, 1, ... have names; without white space.
+    /// A state machine, whose values 0, 1, ... have names; white space becomes '_'.
     void state(std::string name, std::vector<std::string> names, watched_signal::number value) {
         auto& added =
             all.emplace_back(watched_signal::of_number(std::move(name), 1, std::move(value)));
         while (added.width < 64 && names.size() > std::uint64_t{1} << added.width) ++added.width;
+        for (auto& each : names) std::replace(each.begin(), each.end(), ' ', '_');
         added.states = std::move(names);
     }
     void real(std::string name, watched_signal::real value) {

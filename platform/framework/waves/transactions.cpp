@@ -37,7 +37,8 @@ std::string text_of(const trace::record& r) {
     }
     if (r.operation != 0) add("op", std::to_string(r.operation));
     if (separator == ',') text += ')';
-    std::ranges::replace_if(text, [](char c) { return c <= ' ' || c > '~'; }, '_');
+    std::ranges::replace_if(
+        text, [](char c) { return c <= ' ' || c > '~'; }, '_');
     return text;
 }
 
@@ -62,26 +63,28 @@ std::uint32_t transactions::observe(const trace::record& r) {
     auto& m = found->second;
     const auto start = in_picoseconds(r.start);
     switch (r.type) {
-        case kind::event: put(start, m.first, text_of(r), true); return 0;
-        case kind::span: {
-            const auto end = start + in_picoseconds(r.duration);
-            const auto lane = lane_at(m, start, end);
-            if (lane == 0 || end == start) return 0;
-            put(start, m.first + lane, text_of(r));
-            put(end, m.first + lane, {});
-            return 0;
-        }
-        case kind::begin: {
-            const auto lane = lane_at(m, start, never_ends);
-            if (lane != 0) put(start, m.first + lane, text_of(r));
-            return static_cast<std::uint32_t>(lane);
-        }
-        case kind::end:
-            put(start, m.first, text_of(r), true);
-            if (r.track == 0) return 0;
-            m.free_from[r.track - 1] = start;
-            put(start, m.first + r.track, {});
-            return 0;
+    case kind::event:
+        put(start, m.first, text_of(r), true);
+        return 0;
+    case kind::span: {
+        const auto end = start + in_picoseconds(r.duration);
+        const auto lane = lane_at(m, start, end);
+        if (lane == 0 || end == start) return 0;
+        put(start, m.first + lane, text_of(r));
+        put(end, m.first + lane, {});
+        return 0;
+    }
+    case kind::begin: {
+        const auto lane = lane_at(m, start, never_ends);
+        if (lane != 0) put(start, m.first + lane, text_of(r));
+        return static_cast<std::uint32_t>(lane);
+    }
+    case kind::end:
+        put(start, m.first, text_of(r), true);
+        if (r.track == 0) return 0;
+        m.free_from[r.track - 1] = start;
+        put(start, m.first + r.track, {});
+        return 0;
     }
     return 0;
 }

@@ -46,8 +46,8 @@ public:
 private:
     static constexpr std::size_t max_waiting = 1 << 16, max_text = 256;
     struct module {
-        std::size_t first;                    ///< variable of the last event
-        std::vector<std::uint64_t> free_from; ///< of each lane, picoseconds
+        std::size_t first;                     ///< variable of the last event
+        std::vector<std::uint64_t> free_from;  ///< of each lane, picoseconds
     };
     std::size_t lane_at(module& m, std::uint64_t begin, std::uint64_t end);
     void put(std::uint64_t time, std::size_t variable, std::string text, bool is_event = false);

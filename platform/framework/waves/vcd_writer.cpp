@@ -20,10 +20,13 @@ std::string identifier(std::size_t number) {
 
 std::string_view type_text(wave_variable::kind type) {
     switch (type) {
-        case wave_variable::kind::bits: return "wire";
-        case wave_variable::kind::real: return "real";
-        case wave_variable::kind::state:
-        case wave_variable::kind::text: break;
+    case wave_variable::kind::bits:
+        return "wire";
+    case wave_variable::kind::real:
+        return "real";
+    case wave_variable::kind::state:
+    case wave_variable::kind::text:
+        break;
     }
     return "string";
 }
@@ -53,8 +56,9 @@ std::string binary(std::span<const std::uint32_t> words) {
 
 void vcd_writer::declare(std::span<const wave_variable> all) {
     file_.put("$version trnvp $end\n$timescale 1 ps $end\n");
-    scopes inside([this](const auto& name) { file_.put(fmt::format("$scope module {} $end\n", name)); },
-                  [this] { file_.put("$upscope $end\n"); });
+    scopes inside(
+        [this](const auto& name) { file_.put(fmt::format("$scope module {} $end\n", name)); },
+        [this] { file_.put("$upscope $end\n"); });
     for (const auto& each : all) {
         const auto id = identifier(rows_.size());
         const auto name = inside.enter(each.path);
@@ -68,7 +72,9 @@ void vcd_writer::declare(std::span<const wave_variable> all) {
 }
 
 void vcd_writer::begin(section s) {
-    file_.put(s == section::initial ? "$dumpvars\n" : s == section::on ? "$dumpon\n" : "$dumpoff\n");
+    file_.put(s == section::initial ? "$dumpvars\n"
+              : s == section::on    ? "$dumpon\n"
+                                    : "$dumpoff\n");
 }
 
 void vcd_writer::time(std::uint64_t picoseconds) {

@@ -83,7 +83,7 @@ private:
         watched_signal signal;
         bool is_text = false;
         std::size_t variable = 0;
-        std::uint64_t last = 0;                     // of a number; the bits of a real
+        std::uint64_t last = 0;                           // of a number; the bits of a real
         std::vector<std::uint32_t> wide = {}, read = {};  // of words: the last value; a buffer
         std::string text = {};
     };
@@ -92,8 +92,8 @@ private:
 
     void add_texts(const std::string& module) {
         const auto add = [&](const std::string& name) {
-            auto& added = rows_.emplace_back(
-                row{.signal = {module + "." + name, 0, {}}, .is_text = true});
+            auto& added =
+                rows_.emplace_back(row{.signal = {module + "." + name, 0, {}}, .is_text = true});
             added.variable = texts_.size();
             texts_.push_back(0);
         };
@@ -101,7 +101,8 @@ private:
         for (unsigned lane = 0; lane < lanes; ++lane) add(fmt::format("transaction_{}", lane));
     }
     void declare() {
-        std::ranges::sort(rows_, {}, [](const row& r) -> const std::string& { return r.signal.path; });
+        std::ranges::sort(rows_, {},
+                          [](const row& r) -> const std::string& { return r.signal.path; });
         std::vector<wave_variable> variables;
         for (std::size_t n = 0; n < rows_.size(); ++n) {
             auto& row = rows_[n];
@@ -184,11 +185,13 @@ private:
     }
     void write(const row& row) {
         switch (kind_of(row)) {
-            case wave_variable::kind::text: return writer_->text(row.variable, row.text);
-            case wave_variable::kind::real:
-                return writer_->real(row.variable, std::bit_cast<double>(row.last));
-            case wave_variable::kind::bits:
-            case wave_variable::kind::state: break;
+        case wave_variable::kind::text:
+            return writer_->text(row.variable, row.text);
+        case wave_variable::kind::real:
+            return writer_->real(row.variable, std::bit_cast<double>(row.last));
+        case wave_variable::kind::bits:
+        case wave_variable::kind::state:
+            break;
         }
         if (row.wide.empty())
             writer_->number(row.variable, row.last);
@@ -197,10 +200,13 @@ private:
     }
     void write_unknown(const row& row) {
         switch (kind_of(row)) {
-            case wave_variable::kind::text: return writer_->text(row.variable, {});
-            case wave_variable::kind::real: return writer_->real(row.variable, 0);
-            case wave_variable::kind::bits:
-            case wave_variable::kind::state: return writer_->unknown(row.variable);
+        case wave_variable::kind::text:
+            return writer_->text(row.variable, {});
+        case wave_variable::kind::real:
+            return writer_->real(row.variable, 0);
+        case wave_variable::kind::bits:
+        case wave_variable::kind::state:
+            return writer_->unknown(row.variable);
         }
     }
     void write_time(std::uint64_t time) {

@@ -16,8 +16,8 @@ struct wave_variable {
 
     std::string path;  ///< scopes and a name separated by dots
     kind type;
-    unsigned width;                    ///< bits
-    std::vector<std::string> states;   ///< of a state: names of the values 0, 1, ...
+    unsigned width;                   ///< bits
+    std::vector<std::string> states;  ///< of a state: names of the values 0, 1, ...
 };
 
 /// Writes a waveform file with 1 ps resolution; base class of the formats. Variables are numbered

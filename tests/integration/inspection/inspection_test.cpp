@@ -96,9 +96,8 @@ TEST(Inspection, AModelThatStopsTheSimulationEndsTheRun) {
 TEST(Inspection, AModelThatStopsTheSimulationEndsARunThatWritesWaveforms) {
     log::replace_sink({});
     const test::scratch_folder folder;
-    platform board(
-        kinds(),
-        {.board = "trn3-chip", .waves = {folder / "run.vcd", {"chip0.hbm0.error"}}});
+    platform board(kinds(),
+                   {.board = "trn3-chip", .waves = {folder / "run.vcd", {"chip0.hbm0.error"}}});
     report_later([] { sc_core::sc_stop(); });
     EXPECT_EQ(board.loop().run(until_20_us()).cause, stop_reason::kind::quit);
 }

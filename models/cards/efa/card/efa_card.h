@@ -22,6 +22,7 @@
 #include "models/cards/nitro_management/nitro_management.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
@@ -38,6 +39,7 @@ class efa_card : public sc_core::sc_module,
                  public efa_admin::listener,
                  public plug::device,
                  public publishes_statistics,
+                 public publishes_signals,
                  public accepts_faults,
                  public describes_wait {
 public:
@@ -81,6 +83,10 @@ public:
     const nitro_management& management() const { return management_; }
     const efa_transport::packet_sender& sender() const { return sender_; }
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override {
+        out.number("sender.unacknowledged", 32, [this] { return sender_.unacknowledged(); });
+        out.transactions("sender");
+    }
     std::vector<fault> faults() override;
     std::optional<std::string> describe_wait() const override;
 

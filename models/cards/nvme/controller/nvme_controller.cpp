@@ -233,6 +233,14 @@ std::optional<std::string> nvme_controller::describe_wait() const {
     return fmt::format("{} commands not completed", engine_.outstanding());
 }
 
+void nvme_controller::publish_signals(signal_list& out) const {
+    for (unsigned n = 0; n <= queues_.pairs(); ++n) {
+        const auto queue = "queue" + std::to_string(n);
+        out.number(queue + ".commands", 16, [this, n] { return queues_.commands(n); });
+        out.number(queue + ".completions", 16, [this, n] { return queues_.unread(n); });
+    }
+}
+
 void nvme_controller::publish(statistics& out) const {
     const auto& commands = engine_.counters();
     out.count("admin_commands", commands.admin_commands);

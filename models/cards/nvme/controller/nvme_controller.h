@@ -19,6 +19,7 @@
 #include "models/cards/nvme/queues/queue_set.h"
 #include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
@@ -30,6 +31,7 @@ namespace trn {
 class nvme_controller : public sc_core::sc_module,
                         public nvme::command_engine::listener,
                         public publishes_statistics,
+                        public publishes_signals,
                         public accepts_faults,
                         public describes_wait {
 public:
@@ -74,6 +76,7 @@ public:
 
     nvme::medium& content() { return content_; }
     void publish(statistics& out) const override;
+    void publish_signals(signal_list& out) const override;
     std::vector<fault> faults() override;
     std::optional<std::string> describe_wait() const override;
 

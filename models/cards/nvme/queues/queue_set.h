@@ -52,6 +52,10 @@ public:
     submission_queue* submission(unsigned number);
     completion_queue* completions(unsigned number);
     unsigned pairs() const { return pairs_; }
+    /// Commands that the host has posted and the controller has not fetched, and completions that
+    /// the host has not read.
+    std::uint32_t commands(unsigned number) const { return entries(submissions_, number); }
+    std::uint32_t unread(unsigned number) const { return entries(completions_, number); }
     bool has_io_queues() const;
 
     status create(unsigned number, const submission_queue& made);
@@ -69,6 +73,12 @@ public:
     submission_queue* next(unsigned& number, bool admin_only);
 
 private:
+    template <class Queue>
+    static std::uint32_t entries(const std::vector<Queue>& all, unsigned number) {
+        if (number >= all.size() || all[number].size == 0) return 0;
+        const auto& queue = all[number];
+        return (queue.tail + queue.size - queue.head) % queue.size;
+    }
     bool has_command(unsigned number) const;
     bool is_io_number(unsigned number) const { return number != 0 && number <= pairs_; }
 

@@ -130,6 +130,19 @@ void add_register_list(cli::command& app, invocation& line) {
     command->add_option("--instance", options->instance, "of a block with several");
 }
 
+void add_signals(cli::command& app, invocation& line) {
+    const auto pattern = std::make_shared<std::string>();
+    auto* command =
+        add_command(app, line, "signals", "what --vcd-signal can show: lines, registers, states",
+                    [pattern, &line](session& s) { signals(s, *pattern, line.out); });
+    command->add_option("pattern", *pattern,
+                        "names, or the modules that contain them: 'chip0.h2t0.engine128'; '*' and "
+                        "'?' for several; without: all");
+    command->examples({{"trnctl --connect sockets signals chip0.management.uart", "of a module"},
+                       {"trnctl --board trn3-chip signals 'chip0.h2t0.engine*.transactions'",
+                        "transactions of several"}});
+}
+
 }  // namespace
 
 void add_memory_and_registers(cli::command& app, invocation& line) {
@@ -146,6 +159,7 @@ void add_memory_and_registers(cli::command& app, invocation& line) {
                     {"trnctl --connect sockets deposit chip0.hbm0.in@0x1000000 --data 0102ff",
                      "bytes of a space"}});
     add_register_list(app, line);
+    add_signals(app, line);
 }
 
 }  // namespace trn

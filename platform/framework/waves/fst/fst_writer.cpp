@@ -21,10 +21,13 @@ namespace {
 
 fstVarType type_of(wave_variable::kind type) {
     switch (type) {
-        case wave_variable::kind::real: return FST_VT_VCD_REAL;
-        case wave_variable::kind::text: return FST_VT_GEN_STRING;
-        case wave_variable::kind::bits:
-        case wave_variable::kind::state: break;
+    case wave_variable::kind::real:
+        return FST_VT_VCD_REAL;
+    case wave_variable::kind::text:
+        return FST_VT_GEN_STRING;
+    case wave_variable::kind::bits:
+    case wave_variable::kind::state:
+        break;
     }
     return FST_VT_VCD_WIRE;
 }
@@ -57,10 +60,11 @@ fst_writer::~fst_writer() {
 }
 
 void fst_writer::declare(std::span<const wave_variable> all) {
-    scopes inside([this](const auto& name) {
-                      fstWriterSetScope(file_, FST_ST_VCD_MODULE, name.c_str(), nullptr);
-                  },
-                  [this] { fstWriterSetUpscope(file_); });
+    scopes inside(
+        [this](const auto& name) {
+            fstWriterSetScope(file_, FST_ST_VCD_MODULE, name.c_str(), nullptr);
+        },
+        [this] { fstWriterSetUpscope(file_); });
     for (const auto& each : all) declare(each, inside.enter(each.path));
     inside.leave_all();
 }
