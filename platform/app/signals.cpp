@@ -180,7 +180,11 @@ private:
         try {
             return find_register({{"register", name}, {"instance", instance}, {"index", index}});
         } catch (const rpc::error& wrong) {
-            throw std::invalid_argument(wrong.what());
+            std::string why = wrong.what();
+            if (why.find("did you mean") == why.npos)
+                if (const auto all_names = known(); std::ranges::find(all_names, name) == all_names.end())
+                    why = fmt::format("no signal '{}'  {}", name, suggest(name, all_names));
+            throw std::invalid_argument(why);
         }
     }
     void push(const register_handle& handle) {
@@ -189,7 +193,19 @@ private:
         if (handle.count > 1) rest += fmt::format("_{}", handle.index);
         push(watched_signal::of_number(path_of(handle.module, rest), handle.width, handle.value));
     }
+    /// A model outside the tree may publish anything.
+    static void check(const watched_signal& signal) {
+        const bool wide = std::holds_alternative<watched_signal::words>(signal.value);
+        const unsigned limit = wide ? watched_signal::max_width : 64;
+        if (signal.width == 0 || signal.width > limit)
+            throw std::invalid_argument(fmt::format("{} has {} bits: 1 to {} can be recorded",
+                                                    signal.path, signal.width, limit));
+        if (std::ranges::any_of(signal.path, [](char c) { return c <= ' ' || c > '~'; }))
+            throw std::invalid_argument(
+                fmt::format("'{}': a name has no white space or control characters", signal.path));
+    }
     void push(watched_signal signal) {
+        check(signal);
         if (!taken_.insert(signal.path).second) return;
         all.signals.push_back(std::move(signal));
         check_number();

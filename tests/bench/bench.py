@@ -414,6 +414,37 @@ steps:
     ]
 
 
+def waveforms(trnvp):
+    """A boot whose hart, interrupts and registers are recorded, in both formats, alternating."""
+    signals = ["cpu.*", "irqs.source[*]", "misc_ram.*", "uart.*", "resets.*"]
+    with tempfile.TemporaryDirectory() as folder:
+
+        def seconds(name):
+            begin = time.monotonic()
+            options = ["--vcd", os.path.join(folder, name)] if name else []
+            words = [word for signal in signals for word in ("--vcd-signal", f"chip0.management.{signal}")] if name else []
+            run = [trnvp, "run", "trn3-chip", "--until", "ready", "--uart", "none", *options, *words]
+            if subprocess.run(run, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+                return None  # built without FST
+            return time.monotonic() - begin
+
+        names = ("a.fst", "a.vcd", "")
+        turns = [[seconds(name) for name in names] for _ in range(5)]
+        if turns[0][0] is None:
+            return []
+        fst, vcd, plain = (min(column) for column in zip(*turns))
+        small, large = (os.path.getsize(os.path.join(folder, name)) for name in names[:2])
+
+    def compared(name, value, unit, peer, peer_value):
+        return row(name, value, unit, "", None) | {"peer": peer, "peer_value": peer_value, "ratio": value / peer_value}
+
+    return [
+        compared("boot of a chip with --vcd F.fst", fst, "s", "F.vcd", vcd),
+        compared("boot of a chip with --vcd F.vcd", vcd, "s", "without", plain),
+        compared("F.fst of this boot", small / 1024, "KiB", "F.vcd", large / 1024),
+    ]
+
+
 def matmuls(trnvp):
     """Processor time of matmuls of 2048 x 2048 x 2048 by a program with loads and stores, including
     the boot of the chip."""
@@ -488,6 +519,7 @@ WHOLE_RUNS = {
     "snapshots": snapshots,
     "recording": recording,
     "tracing": tracing,
+    "waveforms": waveforms,
     "matmuls": matmuls,
     "kernel_calls": kernel_calls,
     "kernels": kernels,

@@ -149,6 +149,8 @@ private:
             return fmt::format(
                 "a disk has an image file, {}, which would keep what was written: run without it",
                 *images.begin());
+        if (!chosen_.board.build.waves.file.empty())
+            return "waveforms cannot go back in time: run without --vcd";
         return {};
     }
 

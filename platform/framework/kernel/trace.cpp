@@ -37,12 +37,17 @@ public:
     explicit observation(observer& who) : observer_(&who) {}
 
     std::uint32_t write(const record& r) {
-        if (r.type != record::kind::end || r.track < first) {
+        if (r.type != record::kind::end) {
             const tracks added{write_to_files(r), observer_->observe(r)};
             return r.type == record::kind::begin ? keep(added) : 0;
         }
-        const auto number = r.track - first;
         auto ends = r;
+        if (r.track < first) {
+            write_to_files(r);
+            ends.track = 0;
+            return observer_->observe(ends);
+        }
+        const auto number = r.track - first;
         ends.track = open_[number].in_file;
         write_to_files(ends);
         ends.track = open_[number].observed;

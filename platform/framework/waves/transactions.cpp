@@ -58,7 +58,7 @@ transactions::~transactions() {
 
 std::uint32_t transactions::observe(const trace::record& r) {
     using kind = trace::record::kind;
-    const auto found = modules_.find(std::string(r.module));
+    const auto found = modules_.find(r.module);
     if (found == modules_.end()) return 0;
     auto& m = found->second;
     const auto start = in_picoseconds(r.start);

@@ -7,7 +7,6 @@
 #include <queue>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "platform/framework/kernel/trace_observer.h"
@@ -52,7 +51,7 @@ private:
     std::size_t lane_at(module& m, std::uint64_t begin, std::uint64_t end);
     void put(std::uint64_t time, std::size_t variable, std::string text, bool is_event = false);
 
-    std::unordered_map<std::string, module> modules_;
+    std::map<std::string, module, std::less<>> modules_;
     std::priority_queue<change, std::vector<change>, std::greater<>> waiting_;
     std::uint64_t order_ = 0, lost_ = 0;
 };

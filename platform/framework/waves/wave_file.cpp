@@ -26,7 +26,7 @@ public:
     bool rises() {
         if (!condition_) return false;
         const bool now = condition_();
-        return now && !std::exchange(before_, now);
+        return !std::exchange(before_, now) && now;
     }
 
 private:
@@ -125,14 +125,18 @@ private:
     }
 
     void sample() {
-        if (std::exchange(ending_, false)) stop();
+        if (ends_after_ && now() > *ends_after_) {
+            write_transactions(now() - 1);
+            ends_after_.reset();
+            stop();
+        }
         const bool begins = begins_.rises(), ends = ends_.rises();
-        write_transactions();
+        write_transactions(now());
         if (recording_)
             for (auto& row : rows_) write_change(row);
         else if (begins)
             start();
-        ending_ = recording_ && ends;
+        if (recording_ && ends) ends_after_ = now();
     }
     void start() {
         recording_ = true;
@@ -149,9 +153,9 @@ private:
         for (auto& row : rows_) write_unknown(row);
         writer_->end_section();
     }
-    void write_transactions() {
+    void write_transactions(std::uint64_t until) {
         if (!transactions_) return;
-        transactions_->take_until(now(), [this](const auto& change) {
+        transactions_->take_until(until, [this](const auto& change) {
             auto& row = rows_[texts_[change.variable]];
             if (std::exchange(row.text, change.text) == change.text || !recording_) return;
             write_time(change.time);
@@ -170,7 +174,7 @@ private:
     /// Returns whether the value has changed.
     static bool read(row& row) {
         if (const auto* number = std::get_if<watched_signal::number>(&row.signal.value)) {
-            const auto value = (*number)();
+            const auto value = (*number)() & (~std::uint64_t{0} >> (64 - row.signal.width));
             return std::exchange(row.last, value) != value;
         }
         if (const auto* real = std::get_if<watched_signal::real>(&row.signal.value)) {
@@ -220,9 +224,10 @@ private:
     std::vector<row> rows_;
     std::vector<std::size_t> texts_;  // of each variable of `transactions_`: its row
     std::optional<transactions> transactions_;
-    std::uint64_t written_ = 0;      // last time written to the file
-    std::uint64_t last_sample_ = 0;  // delta cycle of the last sample
-    bool recording_ = false, ending_ = false, finished_ = false;
+    std::uint64_t written_ = 0;                // last time written to the file
+    std::uint64_t last_sample_ = 0;            // delta cycle of the last sample
+    std::optional<std::uint64_t> ends_after_;  // the time at which `ends_` rose
+    bool recording_ = false, finished_ = false;
 };
 
 wave_file::wave_file(const std::string& path, wave_content content)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Value change dumps, read by GTKWave's reader (vcd2fst) and compared with the trace of the same
-run."""
+"""Waveforms: value change dumps read by GTKWave's reader (vcd2fst) and compared with the trace of the same run; FST read by GTKWave's
+fst2vcd and compared with the dump of the same signals."""
+import json
 import os
 import re
 import subprocess
@@ -20,6 +21,16 @@ steps:
   - semaphore: {core: 0, index: 3, decrement: 7}
   - copy: {from: host, to: hbm0@16 MiB, size: 64 KiB}
 """
+SLED = """
+scenario: waveforms
+board: trn3-sled
+steps:
+  - boot: {within: 1 s}
+  - semaphore: {core: 0, index: 3, set: 5}
+  - fill: {at: hbm0@64 MiB, size: 256 KiB, pattern: data}
+  - copy: {from: hbm0@64 MiB, to: axi@0x8008000004000000, size: 256 KiB, verify: false}
+  - semaphore: {core: 0, index: 3, set: 7}
+"""
 SIGNALS = (
     "chip0.nc0.SEMAPHORE_READ[3]",
     "chip0.management.uart.LSR",
@@ -30,6 +41,57 @@ SIGNALS = (
     "chip0.management.irqs.source[*]",
     "chip0.h2t0.M2S_Q_HEAD[0,0]",
 )
+PUBLISHED = (
+    "chip0.h2t0.engine128.*",
+    "chip0.h2t0.engine128.queue0.*",
+    "chip0.management.cpu.*",
+    "chip0.management.resets.state",
+    "chip0.management.misc_ram.mailbox",
+    "chip0.management.misc_ram.transactions",
+    "chip0.management.sensors.celsius_0",
+    "wire0.*",
+    "wire0.*.*",
+    "chip0.host.transactions",
+    "chip0.hbm0.transactions",
+    "scenario.transactions",
+)
+
+
+def unescaped(text):
+    return re.sub(r"\\(?:([0-7]{3})|(.))", lambda found: chr(int(found[1], 8)) if found[1] else found[2], text)
+
+
+def changes_of(dump):
+    """Changes in the text of a value change dump: full name -> (time in ps, value); states by their names."""
+    head, _, body = dump.partition("$enddefinitions $end")
+    names, scope, tables, states = {}, [], {}, {}
+    table = ""
+    for words in (line.split() for line in head.splitlines()):
+        if words[:1] == ["$scope"]:
+            scope.append(words[2])
+        elif words[:1] == ["$upscope"]:
+            scope.pop()
+        elif words[:3] == ["$attrbegin", "misc", "07"]:
+            if words[3] == '""':
+                table = words[4]
+            else:
+                tables[words[-2]] = words[5 : 5 + int(words[4])]
+        elif words[:1] == ["$var"]:
+            name = ".".join([*scope, words[4]])
+            names.setdefault(words[3], []).append(name)
+            if table:
+                states[name], table = tables[table], ""
+    found, time = {name: [] for each in names.values() for name in each}, 0
+    for line in body.splitlines():
+        if line.startswith("#"):
+            time = int(line[1:])
+        elif match := re.fullmatch(r"([bsr])(\S*) (\S+)|([01x])(\S+)", line):
+            kind, text, code = (match[1], match[2], match[3]) if match[1] else ("b", match[4], match[5])
+            value = unescaped(text) if kind == "s" else float(text) if kind == "r" else "x" if "x" in text else int(text, 2)
+            for name in names[code]:
+                named = states[name][value] if name in states and value != "x" else value
+                found[name].append((time, named))
+    return found
 
 
 class Waveforms(unittest.TestCase):
@@ -64,27 +126,14 @@ class Waveforms(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def changes(self, name):
-        """Changes as parsed by GTKWave: full name -> (time in ps, value)."""
+        """Changes as parsed by GTKWave."""
         subprocess.run(["vcd2fst", self.path(name), self.path("wave.fst")], check=True, stdout=subprocess.DEVNULL)
-        text = subprocess.run(["fst2vcd", self.path("wave.fst")], check=True, stdout=subprocess.PIPE, text=True).stdout
-        head, _, body = text.partition("$enddefinitions $end")
-        self.assertRegex(head, r"\$timescale\s+1ps\s+\$end")
-        names, scope = {}, []
-        for words in (line.split() for line in head.splitlines()):
-            if words[:1] == ["$scope"]:
-                scope.append(words[2])
-            elif words[:1] == ["$upscope"]:
-                scope.pop()
-            elif words[:1] == ["$var"]:
-                names[words[3]] = ".".join([*scope, words[4]])
-        found, time = {name: [] for name in names.values()}, 0
-        for line in body.splitlines():
-            if line.startswith("#"):
-                time = int(line[1:])
-            elif match := re.fullmatch(r"b([01]+) (\S+)|([01])(\S+)", line):
-                value, name = match[1] or match[3], match[2] or match[4]
-                found[names[name]].append((time, int(value, 2)))
-        return found
+        return self.fst_changes("wave.fst")
+
+    def fst_changes(self, name):
+        text = subprocess.run(["fst2vcd", "-e", self.path(name)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertRegex(text, r"\$timescale\s+1ps\s+\$end")
+        return changes_of(text)
 
     def test_change_times_match_the_trace(self):
         self.record("a.vcd", *SIGNALS)
@@ -116,18 +165,19 @@ class Waveforms(unittest.TestCase):
             "--vcd-signal",
             "chip0.nc0.vector.pc",
             "--vcd-signal",
-            "chip0.nc1.sync.*",
+            "chip0.nc1.sync.state",
+            "--vcd-signal",
+            "chip0.nc1.sync.pc",
             scenario=scenario,
         )
         self.assertEqual(done.returncode, 0, done.stdout)
         changes = self.changes("e.vcd")
-        idle, run, wait, halt = 0, 1, 2, 3
-        states = [value for _, value in changes["chip0.nc0.vector_state"]]
-        self.assertEqual((states[0], states[-1]), (idle, halt))
-        self.assertLess(states.index(wait), len(states) - 1)
-        self.assertIn(run, states)
-        self.assertEqual([value for _, value in changes["chip0.nc0.vector_pc"]], [0, 2])
-        self.assertEqual([changes[f"chip0.nc1.sync_{what}"] for what in ("state", "pc")], [[(0, 0)], [(0, 0)]])
+        states = [value for _, value in changes["chip0.nc0.vector.state"]]
+        self.assertEqual((states[0], states[-1]), ("idle", "halted"))
+        self.assertLess(states.index("waiting"), len(states) - 1)
+        self.assertIn("running", states)
+        self.assertEqual([value for _, value in changes["chip0.nc0.vector.pc"]], [0, 2])
+        self.assertEqual([changes[f"chip0.nc1.sync.{what}"] for what in ("state", "pc")], [[(0, "idle")], [(0, 0)]])
 
     def test_waveforms_are_reproducible_and_do_not_change_the_run(self):
         self.record("a.vcd", *SIGNALS)
@@ -135,6 +185,97 @@ class Waveforms(unittest.TestCase):
         self.assertEqual(self.content("a.vcd"), self.content("b.vcd"))
         self.assertEqual(self.play("--trace", self.path("plain.trace")).returncode, 0)
         self.assertEqual(self.content("a.vcd.trace"), self.content("plain.trace"))
+
+    def needs_fst(self):
+        help_text = subprocess.run([os.environ["TRNVP"], "run", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn("in FST", " ".join(help_text.split()))
+        done = self.play("--vcd", self.path("probe.fst"), "--vcd-signal", "chip0.hbm0.error", scenario="scenario: a\nboard: trn3-chip\nsteps: [wait: 1 us]\n")
+        if "install the packages verilator" in done.stdout:
+            self.skipTest("built without FST: the package verilator is missing")
+
+    def test_fst_has_the_changes_of_the_dump(self):
+        self.needs_fst()
+        for options in ((), ("--vcd-from", "ready", "--vcd-until", "chip0.nc0.SEMAPHORE_READ[3] == 7")):
+            with self.subTest(options=options):
+                signals = [word for one in (*SIGNALS, *PUBLISHED) for word in ("--vcd-signal", one)]
+                for name in ("a.vcd", "a.fst", "b.fst"):
+                    done = self.play("--vcd", self.path(name), *signals, *options, scenario=SLED)
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual(self.content("a.fst"), self.content("b.fst"))
+                self.assertFalse(os.path.exists(self.path("a.fst.hier")))
+                dump, fst = changes_of(self.content("a.vcd").decode()), self.fst_changes("a.fst")
+                self.assertEqual(list(dump), list(fst))
+                for name, changes in dump.items():
+                    self.assertEqual(changes, fst[name], name)
+        self.assertLess(len(self.content("a.fst")), len(self.content("a.vcd")))
+
+    def test_published_states_and_transactions_are_named(self):
+        done = self.play("--vcd", self.path("p.vcd"), *(word for one in PUBLISHED for word in ("--vcd-signal", one)), "--trace", self.path("p.trace"), scenario=SLED)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        changes = self.changes("p.vcd")
+        self.assertEqual([value for _, value in changes["chip0.management.resets.state"]], ["running"])
+        self.assertEqual([value for _, value in changes["chip0.management.cpu.mode"]], ["M"])
+        self.assertLess({"running", "waiting"}, {value for _, value in changes["chip0.management.cpu.state"]})
+        self.assertEqual([value for _, value in changes["wire0.state"]][-1], "L0")
+        # Every copy of the trace is in a lane, from its begin to its end.
+        trace = self.content("p.trace").decode()
+        copies = [
+            (int(time), f"copy(queue={queue},from={source},to={to},bytes={size},op={op})")
+            for time, op, queue, source, to, size in re.findall(
+                r"^(\d+) chip0\.h2t0\.engine128 copy op=(\d+) queue=(\d+) from=(\S+) to=(\S+) bytes=(\d+)", trace, re.M
+            )
+        ]
+        self.assertGreater(len(copies), 0)
+        lanes = [change for lane in range(8) for change in changes[f"chip0.h2t0.engine128.transaction_{lane}"] if change[1]]
+        self.assertEqual(sorted(copies), sorted(lanes))
+        ends = [int(time) for time in re.findall(r"^(\d+) chip0\.h2t0\.engine128 completed", trace, re.M)]
+        closed = {time for lane in range(8) for time, text in changes[f"chip0.h2t0.engine128.transaction_{lane}"] if not text}
+        self.assertLessEqual(set(ends), closed)
+        self.assertGreater(max(value for _, value in changes["chip0.h2t0.engine128.queue0.m2s_pending"]), 0)
+        self.assertGreater(max(value for _, value in changes["chip0.h2t0.engine128.bytes_in_flight"]), 0)
+        credits = changes["wire0.a_to_b.posted_data_credits"]
+        self.assertEqual(credits[0][1], max(value for _, value in credits))
+
+    def test_transactions_do_not_change_the_trace(self):
+        signals = [word for one in PUBLISHED for word in ("--vcd-signal", one)]
+        for options in (("--vcd", self.path("a.vcd"), *signals, "--trace", self.path("a.trace")), ("--trace", self.path("plain.trace"))):
+            self.assertEqual(self.play(*options, scenario=SLED).returncode, 0)
+        self.assertEqual(self.content("a.trace"), self.content("plain.trace"))
+
+    def test_every_listed_signal_of_a_module_can_be_recorded(self):
+        trnctl = os.path.join(os.path.dirname(os.environ["TRNVP"]), "trnctl")
+        for module in ("chip0.management.misc_ram", "chip0.h2t0.engine128", "wire0", "chip0.management.resets"):
+            listed = subprocess.run(
+                [trnctl, "--board", "trn3-sled", "--json", "signals", module], stdout=subprocess.PIPE, text=True, check=True
+            ).stdout
+            names = [json.loads(line)["name"] for line in listed.splitlines()]
+            self.assertGreater(len(names), 1)
+            done = subprocess.run(
+                [os.environ["TRNVP"], "run", "trn3-sled", "--until", "1 us", "--uart", "none", "--vcd", self.path("l.vcd")]
+                + [word for name in names for word in ("--vcd-signal", name)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_conditions_bound_the_recording_and_end_runs(self):
+        run = [os.environ["TRNVP"], "run", "trn3-chip", "--uart", "none", "--vcd", self.path("w.vcd"), "--vcd-signal", "chip0.management.cpu.state"]
+
+        def changes(*options):
+            done = subprocess.run([*run, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return changes_of(self.content("w.vcd").decode())["chip0.management.cpu.state"]
+
+        whole = changes("--until", "3 ms")
+        part = changes("--until", "3 ms", "--vcd-from", "1 ms", "--vcd-until", "2 ms")
+        inside = [change for change in whole if 10**9 < change[0] <= 2 * 10**9]
+        self.assertEqual(part[0], (0, "x"))
+        self.assertEqual(part[2:-1], inside)
+        self.assertEqual(part[-1][1], "x")
+        ended = changes("--until", "chip0.management.cpu.state == waiting")
+        self.assertLess(ended[-1][0], 3 * 10**9)
 
     def test_unknown_signal_gets_the_nearest_suggestion(self):
         for name, said in (
@@ -145,9 +286,12 @@ class Waveforms(unittest.TestCase):
             ("chip0.management.irqs.source[99]", "lines, no"),
             ("chip0.nc0.SEMAPHORE_READ[3", "brackets that do not match"),
             ("chip0.nc0.SEMAPHORE_READ[three]", "an index"),
+            ("chip0.nc0.vector.stat", "did you mean 'chip0.nc0.vector.state'"),
+            ("chip0.h2t0.engine128.transaction", "did you mean 'chip0.h2t0.engine128.transactions'"),
+            ("wire0.a_to_b.posted_credits", "did you mean 'wire0.a_to_b.posted_"),
         ):
             done = subprocess.run(
-                [os.environ["TRNVP"], "run", "trn3-chip", "--until", "1 us", "--vcd", self.path("c.vcd"), "--vcd-signal", name],
+                [os.environ["TRNVP"], "run", "trn3-sled", "--until", "1 us", "--vcd", self.path("c.vcd"), "--vcd-signal", name],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -159,6 +303,22 @@ class Waveforms(unittest.TestCase):
     def test_file_and_signals_options_require_each_other(self):
         self.assertEqual(self.play("--vcd", self.path("c.vcd")).returncode, 2)
         self.assertEqual(self.play("--vcd-signal", SIGNALS[0]).returncode, 2)
+
+    def test_conditions_are_checked_with_place_and_suggestion(self):
+        for option, text, said in (
+            ("--vcd-from", "soon", "--vcd-from: 'soon' is not 'ready'"),
+            ("--vcd-until", "chip0.management.uart.LSR ==", "SIGNAL == VALUE was expected"),
+            ("--vcd-from", "chip0.management.uart.LSX == 1", "did you mean 'LSR'"),
+            ("--vcd-from", "chip0.nc0.vector.state == halts", "did you mean 'halted'"),
+            ("--vcd-from", "chip0.management.misc_ram.booting == 2", "it has 1 bits"),
+            ("--vcd-from", "chip0.nc0.vector.??? == 2", "no signal matches"),
+            ("--vcd-from", "chip0.management.irqs.source == 1", "one was expected"),
+            ("--vcd-from", "chip0.management.cpu.transactions == 2", "have no value"),
+        ):
+            done = self.play("--vcd", self.path("c.vcd"), "--vcd-signal", SIGNALS[0], option, text)
+            self.assertNotEqual(done.returncode, 0, text)
+            self.assertIn(said, done.stdout)
+        self.assertEqual(self.play("--vcd-from", "ready").returncode, 2)
 
     def test_scenario_with_a_restore_is_refused(self):
         done = self.play(
@@ -172,10 +332,22 @@ class Waveforms(unittest.TestCase):
         self.assertIn("cannot go back in time", done.stdout)
 
     def test_full_disk_fails_the_run_and_is_reported(self):
-        os.symlink("/dev/full", self.path("full.vcd"))
-        done = self.play("--vcd", self.path("full.vcd"), "--vcd-signal", SIGNALS[0])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"full\.vcd ends before .*: No space left on device")
+        for name in ("full.vcd", "full.fst"):
+            if name.endswith("fst"):
+                self.needs_fst()
+            os.symlink("/dev/full", self.path(name))
+            done = self.play("--vcd", self.path(name), "--vcd-signal", SIGNALS[0])
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, name.replace(".", r"\.") + " ends before .*: No space left on device")
+            self.assertTrue(os.path.islink(self.path(name)))
+
+    def test_fst_is_refused_where_it_cannot_be_written(self):
+        self.needs_fst()
+        os.mkfifo(self.path("pipe.fst"))
+        for name, said in (("pipe.fst", "FST needs a file, not a pipe"), ("none/a.fst", "No such file or directory")):
+            done = self.play("--vcd", self.path(name), "--vcd-signal", SIGNALS[0])
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stdout)
 
 
 if __name__ == "__main__":
