@@ -60,7 +60,7 @@ public:
 
     wave_content all;
 
-    std::string suggestion(std::string_view wrong) { return suggest(wrong, known()); }
+    std::string suggestion(std::string_view wrong) { return suggest(wrong, known(wrong)); }
     void add(const std::string& text) {
         const auto pattern = parse(text);
         const auto before = variables();
@@ -69,7 +69,7 @@ public:
             if (variables() == before) add_named(pattern.name, pattern.inside);
             return;
         }
-        for (const auto& name : names())
+        for (const auto& name : names(pattern.name))
             if (matches(pattern.name, name)) add_named(name, pattern.inside);
         if (variables() == before)
             throw std::invalid_argument(
@@ -102,39 +102,55 @@ private:
                 fmt::format("more than {} signals", wave_file::max_variables));
     }
 
-    /// All names of lines, registers and their fields.
-    const std::vector<std::string>& names() {
-        if (!names_.empty()) return names_;
-        add_lines(sc_core::sc_get_top_level_objects());
+    /// Names of lines, registers and their fields, in modules that `wild` may name.
+    static std::vector<std::string> names(std::string_view wild) {
+        std::vector<std::string> found;
+        add_lines(sc_core::sc_get_top_level_objects(), wild, found);
         for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
+            if (!may_match_inside(wild, owner.name())) return;
             const auto& table = bank.table();
             for (std::size_t row = 0; row < table.rows.size(); ++row) {
                 const auto name = fmt::format("{}.{}", owner.name(), table.rows[row].name);
-                names_.push_back(name);
+                found.push_back(name);
                 for (const auto& field : table.fields)
                     if (field.field.reg == row)
-                        names_.push_back(fmt::format("{}.{}", name, field.name));
+                        found.push_back(fmt::format("{}.{}", name, field.name));
             }
         });
-        return names_;
+        return found;
     }
-    void add_lines(const std::vector<sc_core::sc_object*>& level) {
+    static void add_lines(const std::vector<sc_core::sc_object*>& level, std::string_view wild,
+                          std::vector<std::string>& found) {
         for (auto* object : level) {
-            if (dynamic_cast<irq_in*>(object) || dynamic_cast<irq_out*>(object))
-                names_.emplace_back(object->name());
-            add_lines(object->get_child_objects());
+            const auto* module = object->get_parent_object();
+            if ((dynamic_cast<irq_in*>(object) || dynamic_cast<irq_out*>(object)) &&
+                module != nullptr && may_match_inside(wild, module->name()))
+                found.emplace_back(object->name());
+            add_lines(object->get_child_objects(), wild, found);
         }
     }
-    std::vector<std::string> known() {
-        auto known = names();
-        for_each_published([](auto) { return true; },
-                           [&](const auto&, auto& list) {
-                               for (auto& signal : list.all) known.push_back(signal.path);
-                               for (const auto& track : list.tracks)
-                                   known.push_back(track + std::string(of_transactions));
-                           });
-        for (const auto& module : modules_) known.push_back(module + std::string(of_transactions));
-        return known;
+    /// For suggestions: the names in the modules that `wrong` may name, else all modules.
+    std::vector<std::string> known(std::string_view wrong) const {
+        auto found = names(wrong);
+        std::vector<std::string> publishers;
+        for_each_published(
+            [&](auto module) {
+                publishers.emplace_back(module);
+                return may_match_inside(wrong, module);
+            },
+            [&](const auto&, auto& list) {
+                for (auto& signal : list.all) found.push_back(signal.path);
+                for (const auto& track : list.tracks)
+                    found.push_back(track + std::string(of_transactions));
+            });
+        for (const auto& module : modules_)
+            if (may_match_inside(wrong, module))
+                found.push_back(module + std::string(of_transactions));
+        if (!found.empty()) return found;
+        for_each_bank([&](const auto& owner, auto&) { publishers.emplace_back(owner.name()); });
+        std::ranges::sort(publishers);
+        publishers.erase(std::unique(publishers.begin(), publishers.end()), publishers.end());
+        return publishers;
     }
 
     void add_named(const std::string& name, const std::optional<std::string>& inside) {
@@ -182,7 +198,8 @@ private:
         } catch (const rpc::error& wrong) {
             std::string why = wrong.what();
             if (why.find("did you mean") == why.npos)
-                if (const auto all_names = known(); std::ranges::find(all_names, name) == all_names.end())
+                if (const auto all_names = known(name);
+                    std::ranges::find(all_names, name) == all_names.end())
                     why = fmt::format("no signal '{}'  {}", name, suggest(name, all_names));
             throw std::invalid_argument(why);
         }
@@ -212,7 +229,6 @@ private:
     }
 
     const std::vector<std::string>& modules_;
-    std::vector<std::string> names_;
     std::set<std::string> taken_;
 };
 

@@ -221,8 +221,8 @@ class Waveforms(unittest.TestCase):
         trace = self.content("p.trace").decode()
         copies = [
             (int(time), f"copy(queue={queue},from={source},to={to},bytes={size},op={op})")
-            for time, op, queue, source, to, size in re.findall(
-                r"^(\d+) chip0\.h2t0\.engine128 copy op=(\d+) queue=(\d+) from=(\S+) to=(\S+) bytes=(\d+)", trace, re.M
+            for time, queue, source, to, size, op in re.findall(
+                r"^(\d+) chip0\.h2t0\.engine128 copy queue=(\d+) from=(\S+) to=(\S+) bytes=(\d+) op=(\d+)", trace, re.M
             )
         ]
         self.assertGreater(len(copies), 0)
