@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "platform/framework/registers/generator/described_table.h"
 #include "platform/framework/registers/generator/emit.h"
 #include "platform/framework/registers/generator/plain_text.h"
 
@@ -52,22 +53,20 @@ std::string rare_masks(const bit_access& bits) {
     return text;
 }
 
-void emit_row(std::string& out, const register_spec& r, unsigned width, std::uint32_t slot) {
-    out += fmt::format("    {{{}, {:#x}, {{{{", literal(r.name), r.offset);
-    for (std::size_t d = 0; d < 3; ++d) {
-        // A single dimension becomes the innermost one, so that index 0..count-1 uses its stride.
-        const std::size_t missing = 3 - r.dims.size();
-        const auto dim = d < missing ? array_dimension{} : r.dims[d - missing];
-        out += fmt::format("{}{{{:#x}, {}}}", d == 0 ? "" : ", ", dim.stride, dim.count);
-    }
-    const auto b = r.bits(width);
+void emit_row(std::string& out, const register_row& row) {
+    out += fmt::format("    {{{}, {:#x}, {{{{", literal(row.name), row.offset);
+    for (std::size_t d = 0; d < row.dims.size(); ++d)
+        out += fmt::format("{}{{{:#x}, {}}}", d == 0 ? "" : ", ", row.dims[d].stride,
+                           row.dims[d].count);
+    const auto& b = row.bits;
     out += fmt::format(
         "}}}}, {}, {}, {:#x}ull,\n     {{{:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, "
         "{:#x}ull{}}},\n",
-        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept,
+        row.count, row.slot, row.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept,
         rare_masks(b));
-    out += fmt::format("     trn::knowledge::{}, trn::fidelity::{}, {}}},\n", to_string(r.known_by),
-                       to_string(r.fidelity), literal(r.contract_skip));
+    out +=
+        fmt::format("     trn::knowledge::{}, trn::fidelity::{}, {}}},\n", to_string(row.known_by),
+                    to_string(row.fidelity), literal(row.contract_skip));
 }
 
 void emit_field_constants(header& out, const register_spec& r, std::size_t row) {
@@ -117,7 +116,7 @@ header emit_cpp(const block_spec& block) {
     std::uint32_t slot = 0;
     std::size_t fields = 0;
     for (const auto& r : block.registers) {
-        emit_row(out, r, block.width, slot);
+        emit_row(out, row_of(r, block.width, slot));
         slot += r.count();
         fields += r.fields.size();
     }
