@@ -141,7 +141,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-config.cmake.in ${
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/trnvp-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/trnvp-config.cmake ${CMAKE_BINARY_DIR}/trnvp-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp COMPONENT libtrnvp-dev)
-foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h platform/embedding/abi.h)
+foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h)
     file(READ ${CMAKE_SOURCE_DIR}/${header} text)
     string(REGEX MATCH "_VERSION \"([0-9.]+)\"" found "${text}")
     string(FIND "${PROJECT_VERSION}" "${CMAKE_MATCH_1}" place)

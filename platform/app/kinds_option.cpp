@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 
 namespace trn {
 

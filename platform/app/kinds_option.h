@@ -10,7 +10,7 @@
 namespace trn {
 
 /// Adds --kinds LIBRARY, which loads kinds of users beside the `known` ones
-/// (platform/framework/netlist/kinds/kind_library.h). `libraries` are their paths as given.
+/// (platform/framework/netlist/kinds/loaded_kinds.h). `libraries` are their paths as given.
 void add_kinds_option(cli::command& command, std::vector<std::string>& libraries,
                       const kind_list& known);
 

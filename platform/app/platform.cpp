@@ -123,6 +123,16 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
         loop_.elaborate();
     } catch (const sc_core::sc_report& why) {
         system_->refuse(why);
+    } catch (const config_error&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& why) {  // of end_of_elaboration() and the like
+        user_mistake(mistake::refused_by_model, system_->board().file,
+                     fmt::format("a module fails when the board is elaborated: {}", why.what()));
+    } catch (...) {
+        user_mistake(mistake::refused_by_model, system_->board().file,
+                     "a module throws an object of an unknown type when the board is elaborated");
     }
     reports_.install();  // also if a model has set a handler of its own
     add_harts(*methods_);

@@ -25,7 +25,7 @@
 #include "platform/app/scenario/steps/step_kinds.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 #include "platform/framework/output.h"
 #include "platform/framework/process/child_process.h"
 #include "sw-stubs/trnctl/fault_text.h"

@@ -8,6 +8,7 @@
 
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/netlist/join_ends.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 #include "platform/framework/tlm/router.h"
 
 namespace trn {
@@ -80,6 +81,11 @@ void system::refuse(const plan::binding& bound, const sc_core::sc_report& why) {
     throw config_error(board_.problems->list());
 }
 
+void system::wrong_table(const plan::module& m, const std::string& why) {
+    if (library_of(*m.built_as).empty()) broken_table(m.path + ": " + why);
+    refuse(m, "its kind's table does not match its class: " + why);
+}
+
 void system::build(std::uint32_t first, std::uint32_t last) {
     for (auto i = first; i < last; i = board_.modules[i].end) build_one(i);
 }
@@ -93,23 +99,27 @@ void system::build_one(std::uint32_t index) {
     }
     try {
         modules_[index] = m.built_as->make(m.name.c_str(), m.config);
-        if (!foreign_.add(index, *modules_[index]))
-            broken_table(m.path + ": not of the kind's class");
+        if (!foreign_.add(index, *modules_[index])) wrong_table(m, "a foreign end is no member");
     } catch (const std::bad_alloc&) {
         refuse(m, "the host has not enough memory or address space");
     } catch (const sc_core::sc_report& why) {
-        if (is_foreign(*m.built_as)) refuse(m, text_of(why));
+        if (is_foreign(*m.built_as) || !library_of(*m.built_as).empty()) refuse(m, text_of(why));
         throw;  // SystemC's errors are internal errors
     } catch (const std::exception& why) {
         refuse(m, why.what());  // a file that cannot be read, ...
+    } catch (...) {
+        refuse(m, "its constructor throws an object of an unknown type");
     }
 }
 
 void system::bind_all() {
     for (const auto& binding : board_.bindings) try {
-            if (!bind(binding))
-                broken_table(fmt::format("cannot bind {} to {}", board_.text(binding.source),
-                                         board_.text(binding.target)));
+            if (bind(binding)) continue;
+            const plan::module& source = board_.modules[binding.source.module];
+            const bool is_of_library = !library_of(*source.built_as).empty();
+            wrong_table(is_of_library ? source : board_.modules[binding.target.module],
+                        fmt::format("cannot bind {} to {}", board_.text(binding.source),
+                                    board_.text(binding.target)));
         } catch (const sc_core::sc_report& why) {
             refuse(binding, why);
         }
@@ -118,20 +128,21 @@ void system::bind_all() {
 namespace {
 
 /// `likely`: place of the port's first element among the module's children in the last module.
-sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsigned element,
+/// nullptr: the module has no such object.
+sc_core::sc_object* find_object(sc_core::sc_module& module, const port& p, unsigned element,
                                 std::size_t& likely) {
     const auto name = p.count ? fmt::format("{}_{}", p.name, element) : p.name;
     const auto& children = module.get_child_objects();
     const auto is_it = [&](std::size_t index) {
         return index < children.size() && name == children[index]->basename();
     };
-    if (is_it(likely + element)) return *children[likely + element];
+    if (is_it(likely + element)) return children[likely + element];
     for (std::size_t index = 0; index < children.size(); ++index)
         if (is_it(index)) {
             likely = index - element;
-            return *children[index];
+            return children[index];
         }
-    broken_table(fmt::format("{} has no object '{}'", module.name(), name));
+    return nullptr;
 }
 
 }  // namespace
@@ -139,7 +150,10 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
 sc_core::sc_object& system::object(const plan::endpoint& end) {
     const port& p = board_.port_of(end);
     if (p.foreign) return foreign_.find(end);
-    return find_object(*modules_[end.module], p, end.index, places_[&p]);
+    if (auto* const found = find_object(*modules_[end.module], p, end.index, places_[&p]))
+        return *found;
+    wrong_table(board_.modules[end.module],
+                fmt::format("there is no socket, line or plug with the name '{}'", p.name));
 }
 
 /// Returns false if a kind's table does not match its class.

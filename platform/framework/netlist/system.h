@@ -68,6 +68,8 @@ private:
     void build_one(std::uint32_t index);
     [[noreturn]] void refuse(const plan::module& m, std::string_view why);
     [[noreturn]] void refuse(const plan::binding& bound, const sc_core::sc_report& why);
+    /// A mistake of a library's author; in the tree an internal error.
+    [[noreturn]] void wrong_table(const plan::module& m, const std::string& why);
     void bind_all();
     bool bind(const plan::binding& bound);
     std::string_view local_name(std::string_view full) const;

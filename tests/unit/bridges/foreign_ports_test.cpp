@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "platform/framework/netlist/expansion/plan_board.h"
-#include "platform/framework/netlist/kinds/kind_library.h"
 #include "platform/framework/netlist/kinds/kind_table.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"

@@ -17,8 +17,8 @@
 
 #include "models/kinds.h"
 #include "platform/framework/netlist/expansion/plan_board.h"
-#include "platform/framework/netlist/kinds/kind_library.h"
 #include "platform/framework/netlist/kinds/kind_table.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "platform/framework/misuse/allowance_text.h"
-#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 
 namespace trn {
 

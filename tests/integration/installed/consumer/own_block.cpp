@@ -83,7 +83,7 @@ int sc_main(int argc, char** argv) {
     processor cpu{"cpu"};
     cpu.out.bind(board.target("bus").in);
     sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
-    std::cout << "headers " TRN_PLATFORM_VERSION ", library " << TRN_PLATFORM_ABI << ": 2 + 40 is "
-              << cpu.sum << '\n';
+    std::cout << "headers " TRNVP_ABI ", library " << TRNVP_ABI_SYMBOL << ": 2 + 40 is " << cpu.sum
+              << '\n';
     return cpu.sum == 42 ? 0 : 1;
 }

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <list>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/library_faults.h"
+#include "platform/framework/netlist/kinds/library_stamp.h"
 
 namespace trn {
 
@@ -27,26 +34,6 @@ std::list<loaded_library>& libraries() {
     return list;
 }
 
-/// A shared library that is closed again unless it is kept.
-class opened {
-public:
-    explicit opened(const fs::path& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
-    ~opened() {
-        if (handle_ != nullptr) dlclose(handle_);
-    }
-    opened(const opened&) = delete;
-    opened& operator=(const opened&) = delete;
-
-    explicit operator bool() const { return handle_ != nullptr; }
-    const kind_library* description() const {
-        return static_cast<const kind_library*>(dlsym(handle_, "trnvp_kinds"));
-    }
-    void keep() { handle_ = nullptr; }
-
-private:
-    void* handle_;
-};
-
 std::optional<std::string> refused(const kind_list& kinds, const kind_list& known) {
     std::vector<std::string> names = kind_names(known);
     for (const kind& type : kinds) {
@@ -60,25 +47,38 @@ std::optional<std::string> refused(const kind_list& kinds, const kind_list& know
     return std::nullopt;
 }
 
+/// Why dlopen() has failed, with the name of a missing function as in the source.
+std::string refusal_of_loader() {
+    std::string text = dlerror();
+    constexpr std::string_view missing = "undefined symbol: ";
+    const auto place = text.find(missing);
+    if (place == text.npos) return text;
+    const auto name = text.substr(place + missing.size());
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> readable(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return fmt::format("it uses '{}', which neither it nor this program has",
+                       status == 0 ? readable.get() : name.c_str());
+}
+
 std::optional<std::string> add(const fs::path& file, const kind_list& known) {
-    opened library(file);
-    if (!library) return dlerror();
-    const auto* const described = library.description();
-    if (described == nullptr) return "it defines no kinds (TRNVP_KINDS)";
-    if (described->abi == nullptr || std::string_view(described->abi) != kind_library::this_abi)
-        return fmt::format("it was built for '{}', this program is '{}': build it again",
-                           described->abi == nullptr ? "" : described->abi, kind_library::this_abi);
+    if (auto why = refuse_by_stamp(file, TRNVP_KINDS_STAMP)) return why;
+    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
+    if (library == nullptr) return refusal_of_loader();
+    const auto* const described = static_cast<const kind_library*>(dlsym(library, "trnvp_kinds"));
+    if (described == nullptr || described->kinds == nullptr)
+        return "it defines no kinds (TRNVP_KINDS)";
+    report_faults_of(file, described);
     kind_list kinds;
     try {
         kinds = described->kinds();
-    } catch (const std::exception& error) {  // while the library has its class
+    } catch (const std::exception& error) {
         return fmt::format("its kinds cannot be made: {}", error.what());
     } catch (...) {
         return "its kinds cannot be made: it throws an object of an unknown type";
     }
     if (auto why = refused(kinds, known)) return why;
     libraries().push_back({file, std::move(kinds)});
-    library.keep();
     return std::nullopt;
 }
 
@@ -98,6 +98,13 @@ std::optional<std::string> load_kinds(const fs::path& library, const kind_list& 
     if (std::ranges::find(libraries(), file, &loaded_library::file) != libraries().end())
         return std::nullopt;
     return add(file, known);
+}
+
+fs::path library_of(const kind& type) {
+    for (const auto& library : libraries())
+        for (const kind& each : library.kinds)
+            if (&each == &type) return library.file;
+    return {};
 }
 
 const kind* find_kind(const kind_list& known, std::string_view name) {
