@@ -32,6 +32,7 @@ constexpr std::array commands{
     family_command{"boards", "list the boards that can be run", "trnvp"},
     family_command{"inspect", "show a board's tree, parameters and address maps, or explain a kind",
                    "trnvp"},
+    family_command{"contract", "check the registers of a kind against their description", "trnvp"},
     family_command{"exec", "run a bare-metal RISC-V program on one or more harts", "trnvp"},
     family_command{"test", "run scenarios (doc/scenarios.md)", "trnvp-test"},
     family_command{"report", "merge and compare runs of trnvp test, follow a figure",

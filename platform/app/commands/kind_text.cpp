@@ -59,4 +59,33 @@ std::string kind_text(const kind& k) {
     return out;
 }
 
+namespace {
+
+/// A cell of a table in Markdown.
+std::string cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+    return out;
+}
+
+}  // namespace
+
+std::string kind_markdown(const kind& k) {
+    std::string out = fmt::format("## {}\n\n{}\n", k.name, k.doc);
+    const auto table = [&](std::string_view head, const auto& entries, const auto& cells) {
+        if (entries.empty()) return;
+        out += fmt::format("\n| {} | | |\n|---|---|---|\n", head);
+        for (const auto& e : entries)
+            out += fmt::format("| `{}` | {} | {} |\n", e.name, cell(cells(e)), cell(e.doc));
+    };
+    const auto joined = [&](const auto& entry) {
+        return fmt::format("{}", fmt::join(notes(entry, k), ", "));
+    };
+    table("Parameter", k.parameters, joined);
+    table("Port", k.ports, joined);
+    table("Statistic", k.statistics, [](const auto& s) { return s.unit; });
+    table("Trace event", k.events, [](const auto& e) { return e.fields; });
+    return out;
+}
+
 }  // namespace trn

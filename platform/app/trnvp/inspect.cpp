@@ -16,7 +16,7 @@
 #include "platform/app/kinds_option.h"
 #include "platform/framework/netlist/expansion/boards.h"
 #include "platform/framework/netlist/kinds/foreign_end.h"
-#include "platform/framework/netlist/kinds/kind_library.h"
+#include "platform/framework/netlist/kinds/loaded_kinds.h"
 #include "platform/framework/netlist/plan/address_map.h"
 #include "platform/framework/output.h"
 
@@ -32,6 +32,7 @@ struct arguments {
     std::string graph;
     std::vector<std::string> set, kind_libraries;
     bool as_json = false;
+    bool as_markdown = false;
     bool list_kinds = false;
     bool device_tree = false;
 };
@@ -219,9 +220,13 @@ std::string device_tree(const plan& board) {
 }
 
 std::string inspect(const arguments& given) {
+    if (given.as_markdown && find_kind(kinds(), given.name) == nullptr)
+        throw user_error("--markdown needs a kind");
     if (given.list_kinds) return all_kinds(given.as_json);
     if (const auto* k = find_kind(kinds(), given.name))
-        return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
+        return given.as_json       ? dump(kind_json(*k))
+               : given.as_markdown ? kind_markdown(*k)
+                                   : kind_text(*k);
     if (given.name.empty())
         throw user_error(
             "a board or a kind is required: `trnvp boards` lists boards, `trnvp "
@@ -251,6 +256,7 @@ void add_inspect(cli::command* command, int& status) {
                       "the flattened device tree of a management processor with stock software");
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");
+    command->add_flag("--markdown", given->as_markdown, "a kind as a chapter of a page");
     command->examples({{"trnvp inspect trn3-chip", "its modules, parameters and address maps"},
                        {"trnvp inspect trn3-chip --graph svg > trn3-chip.svg", "a drawing"},
                        {"trnvp inspect udma", "parameters and ports of a kind of module"}});

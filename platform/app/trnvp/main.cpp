@@ -3,6 +3,7 @@
 
 #include "platform/app/commands/family.h"
 #include "platform/app/trnvp/boards.h"
+#include "platform/app/trnvp/contract.h"
 #include "platform/app/trnvp/exec.h"
 #include "platform/app/trnvp/inspect.h"
 #include "platform/app/trnvp/replay.h"
@@ -13,6 +14,7 @@ int sc_main(int argc, char** argv) {
     return trn::run_family_program(argc, argv,
                                    {{"boards", trn::add_boards},
                                     {"inspect", trn::add_inspect},
+                                    {"contract", trn::add_contract},
                                     {"exec", trn::add_exec},
                                     {"run", trn::add_run},
                                     {"replay", trn::add_replay}});
