@@ -68,12 +68,46 @@ run 0 "$cmake" --build block/build
 run 0 trnvp inspect scaler --kinds block/build/libscaler.so
 says 'time_per_word'
 cd block/build
-run 0 trnvp test scenario.yaml
+run 0 ctest --output-on-failure
 cd ../..
-says '1 passed, 0 failed'
+says '100% tests passed'
+run 0 trnvp inspect scaler --kinds block/build/libscaler.so --markdown
+says '| `time_per_word` | time, 0 ps to 1000 s, default 1 ns | of the multiplier |'
+run 0 trn-generate-registers block/scaler.regs.yaml --docs pages
+grep -q FACTOR pages/scaler.md || failed 'no register chapter'
 sed 's/trnvp-0[.]2[.]0-/trnvp-0.1.9-/' block/build/libscaler.so >block/other.so
 run 2 trnvp inspect scaler --kinds block/other.so
 says 'build it again'
+
+# The block of the guide, from the files that its page shows.
+mkdir ones
+python3 - "$here/../../../doc/guide-model.md" ones <<'END'
+import pathlib, re, sys
+for name, text in re.findall(r"^```\w+ (\S+) not run: the test `installed`.*\n((?s:.*?))^```$", pathlib.Path(sys.argv[1]).read_text(), re.M):
+    (pathlib.Path(sys.argv[2]) / name).write_text(text)
+END
+cp block/start.S block/driver.ld ones
+cd ones
+run 0 "$cmake" -G Ninja -B build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0
+run 0 "$cmake" --build build
+cd build
+run 0 trnvp contract ones --kinds libones.so
+says ', contract kept'
+run 0 trnvp test scenario.yaml
+says '1 passed, 0 failed'
+sed -i 's/RESULT, offset: 0xc, access: ro/RESULT, offset: 0xc, access: rw/; /name: STATUS/,$ s/0x10/0x14/' ../ones.regs.yaml
+run 1 trnvp contract ones --kinds libones.so --registers ../ones.regs.yaml
+says 'ones.RESULT at 0xc, a write of 0xffffffff over 0x0: TLM_COMMAND_ERROR_RESPONSE instead of TLM_OK_RESPONSE'
+says 'ones.STATUS at 0x14, '
+cd ../..
+
+# Headers of another build do not link.
+mkdir other_abi
+sed 's/_abi_0_2_0_/_abi_0_1_9_/' "$prefix/include/trnvp/trnvp_abi.h" >other_abi/trnvp_abi.h
+printf '#include "platform/embedding/abi.h"\nint main() { return *trn::abi_of_headers == 0; }\n' >abi.cpp
+run 0 c++ -std=c++20 abi.cpp "-I$prefix/include/trnvp" "$prefix/$lib/libtrnvp.a" -o abi
+run 1 c++ -std=c++20 abi.cpp -Iother_abi "-I$prefix/include/trnvp" "$prefix/$lib/libtrnvp.a" -o abi
+says 'trnvp_abi_0_1_9_'
 
 # Without the library.
 mv "$prefix/$lib/libtrnvp.a" .
