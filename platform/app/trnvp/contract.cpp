@@ -191,7 +191,10 @@ std::unique_ptr<registers::described_table> read_description(const std::string& 
 
 std::uint64_t offset_of(const std::string& text) {
     const auto parsed = config::parse_unsigned(text);
-    if (const auto* const number = std::get_if<std::uint64_t>(&parsed)) return *number;
+    if (const auto* const number = std::get_if<std::uint64_t>(&parsed)) {
+        if (*number < window) return *number;
+        throw user_error(fmt::format("--at: {} is no offset in a port of at most 1 TiB", text));
+    }
     throw user_error(
         fmt::format("--at: {}", config::refusal_text(std::get<config::refusal>(parsed))));
 }
