@@ -139,6 +139,8 @@ set(trn_programs ${CMAKE_INSTALL_BINDIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-config.cmake.in ${CMAKE_BINARY_DIR}/trnvp-config.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp PATH_VARS trn_include trn_lib trn_share_path trn_programs)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/trnvp-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/rtl.cmake ${CMAKE_CURRENT_LIST_DIR}/rtl_ports.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp COMPONENT libtrnvp-platform-dev)
 install(FILES ${CMAKE_BINARY_DIR}/trnvp-config.cmake ${CMAKE_BINARY_DIR}/trnvp-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trnvp COMPONENT libtrnvp-dev)
 foreach(header sw-stubs/transports/vfio_user/trn_driver_abi.h)

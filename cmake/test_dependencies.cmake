@@ -3,3 +3,9 @@
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 include(GoogleTest)
+# RTL in tests. Its checks of the compiler take seconds; the flags that they look for are not needed.
+set(VERILATOR_CFLAGS "")
+set(VERILATOR_MT_CFLAGS "")
+find_package(verilator QUIET)
+set(trnvp_rtl_INCLUDE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+include(rtl)  # trnvp_rtl

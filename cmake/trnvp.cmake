@@ -193,6 +193,12 @@ function(trn_program_test name)
         ENVIRONMENT_MODIFICATION ${trn_check_protocol} ${arg_PROPERTIES})
 endfunction()
 
+# trn_skipped_test(name reason): stands for a test that this machine cannot run.
+function(trn_skipped_test name reason)
+    add_test(NAME ${name} COMMAND sh -c "echo skipped: ${reason}; exit 77")
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
 # trn_nightly_test(name COMMAND words... [SECONDS n]): as trn_program_test, for tests
 # that take minutes; only `./dev nightly` (ctest -C nightly) runs them.
 function(trn_nightly_test name)

@@ -73,6 +73,7 @@ ALLOWED = {
     **framework("kernel"),
     **framework("tlm", "kernel", "misuse"),
     **framework("bridges", "tlm", "kernel", "misuse", "netlist/kinds"),
+    **framework("rtl", "bridges", "registers", "tlm", "kernel", "misuse", "netlist/kinds"),
     **framework("netlist/kinds"),
     **framework("netlist/plan", "netlist/kinds", "misuse"),
     **framework("netlist/document", "netlist/plan"),
