@@ -109,6 +109,21 @@ run 0 c++ -std=c++20 abi.cpp "-I$prefix/include/trnvp" "$prefix/$lib/libtrnvp.a"
 run 1 c++ -std=c++20 abi.cpp -Iother_abi "-I$prefix/include/trnvp" "$prefix/$lib/libtrnvp.a" -o abi
 says 'trnvp_abi_0_1_9_'
 
+# RTL in the place of a model.
+if command -v verilator >/dev/null; then
+    cp -r "$here/../../../doc/examples/rtl_uart" rtl
+    run 0 "$cmake" -G Ninja -S rtl -B rtl/build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0
+    run 0 "$cmake" --build rtl/build
+    run 0 trnvp inspect rtl_uart --kinds rtl/build/librtl_uart.so
+    says 'cycles until a handshake is given up'
+    cd rtl/build
+    run 0 trnvp test scenario.yaml
+    cd ../..
+    says '1 passed, 0 failed'
+else
+    echo 'without doc/examples/rtl_uart: verilator is not installed'
+fi
+
 # Without the library.
 mv "$prefix/$lib/libtrnvp.a" .
 run 1 "$cmake" -G Ninja -S "$here/consumer" -B without
