@@ -499,6 +499,34 @@ def kernels(trnvp):
     return json.loads(done.stdout)
 
 
+def rtl(trnvp):
+    """Verilated RTL of 10,000 gates beside a chip that boots: working in each cycle, idle, and absent."""
+    board = trnvp.parent / "tests" / "rtl_bench" / "board.yaml"
+    if not board.exists():
+        print("rtl: verilator is not installed", file=sys.stderr)
+        return []
+    clock = 10_000_000
+
+    def once(*options):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = subprocess.run(
+            [trnvp, "run", board, "--until", "5 ms", "--uart", "none", "--json", *options], check=True, stdout=subprocess.PIPE
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run.stdout
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    cycles = clock * 5e-3
+    turns = [(once("--set", "runs=true"), once(), once("--set", "blocks=0")) for _ in range(5)]
+    working, idle_one, absent = (statistics.median(column) for column in zip(*turns))
+    rate = cycles / working / 1000
+    idle_row = row("RTL of 10,000 gates, idle, beside a booting chip", idle_one, "s", "at most 1.05 x", idle_one <= 1.05 * absent)
+    return [
+        row("RTL of 10,000 gates, working, beside a booting chip", rate, "kHz", "at least 100 kHz", rate >= 100),
+        idle_row | {"peer": "no RTL", "peer_value": absent, "ratio": idle_one / absent},
+    ]
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -525,6 +553,7 @@ WHOLE_RUNS = {
     "kernels": kernels,
     "merge": regression.merge,
     "slurm": regression.slurm,
+    "rtl": rtl,
 }
 
 
