@@ -10,7 +10,6 @@
 #include <systemc>
 #include <utility>
 
-#include "platform/app/commands/guarded.h"
 #include "platform/app/signals.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/refusal_text.h"
@@ -93,15 +92,16 @@ watched_signal signal_of(const moment& asked) {
 
 moment parse_moment(std::string_view option, std::string_view text, std::string_view others) {
     if (text.size() > moment::max_text)
-        throw user_error(fmt::format("{}: longer than {} characters", option, moment::max_text));
+        throw std::invalid_argument(
+            fmt::format("{}: longer than {} characters", option, moment::max_text));
     if (trimmed(text) == "ready") return {};
     // The first sign in the text; of two at one place the longer.
     const sign* found = nullptr;
     auto place = text.npos;
     for (const auto& each : signs)
-        if (const auto at = text.find(each.text); at < place) {
+        if (const auto position = text.find(each.text); position < place) {
             found = &each;
-            place = at;
+            place = position;
         }
     if (found != nullptr) {
         moment asked{.signal = trimmed(text.substr(0, place)),
@@ -109,7 +109,7 @@ moment parse_moment(std::string_view option, std::string_view text, std::string_
                      .compared = found->meaning};
         if (asked.signal.empty() || asked.value.empty() ||
             asked.value.find_first_of("=<>!") != std::string::npos)
-            throw user_error(
+            throw std::invalid_argument(
                 fmt::format("{}: '{}': SIGNAL {} VALUE was expected", option, text, found->text));
         return asked;
     }
@@ -117,11 +117,11 @@ moment parse_moment(std::string_view option, std::string_view text, std::string_
     if (const auto* time = std::get_if<picoseconds>(&parsed)) return {.picoseconds = time->value};
     const auto& wrong = std::get<config::refusal>(parsed);
     if (wrong.code == mistake::not_a_number)
-        throw user_error(
+        throw std::invalid_argument(
             fmt::format("{}: '{}' is not 'ready',{} a simulated time such as '10 ms', "
                         "or a condition such as 'chip0.nc0.vector.state == halted'",
                         option, text, others));
-    throw user_error(fmt::format("{}: {}", option, config::refusal_text(wrong)));
+    throw std::invalid_argument(fmt::format("{}: {}", option, config::refusal_text(wrong)));
 }
 
 std::function<bool()> moment_condition(const moment& awaited) {

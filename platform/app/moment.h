@@ -21,8 +21,8 @@ struct moment {
     static constexpr std::size_t max_text = 1024;
 };
 
-/// \throws user_error with `option` and, for a text of no form, with `others`: further words that
-/// the option takes
+/// \throws std::invalid_argument with `option` and, for a text of no form, with `others`: further
+/// words that the option takes
 moment parse_moment(std::string_view option, std::string_view text, std::string_view others = {});
 
 /// Whether a moment is reached; to be called after elaboration. \throws std::invalid_argument

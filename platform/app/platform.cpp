@@ -159,8 +159,8 @@ void platform::open_waves(const wave_options& options) {
         const auto condition = [](std::string_view option, const std::string& text) {
             return text.empty() ? nullptr : moment_condition(parse_moment(option, text));
         };
-        content.begins = condition("--vcd-from", options.from);
-        content.ends = condition("--vcd-until", options.until);
+        content.begins = condition("--vcd-from", options.begin);
+        content.ends = condition("--vcd-until", options.end);
         waves_ = std::make_unique<wave_file>(options.file.string(), std::move(content));
         loop_.on_time_step([this] { waves_->time_step_ended(); });
     } catch (const std::invalid_argument& e) {

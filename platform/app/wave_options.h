@@ -11,7 +11,7 @@ namespace trn {
 struct wave_options {
     std::filesystem::path file = {};        ///< .fst: FST; else a value change dump; empty: none
     std::vector<std::string> signals = {};  ///< as find_signals() takes them
-    std::string from = {}, until = {};      ///< moments; empty: the begin and the end of the run
+    std::string begin = {}, end = {};       ///< moments; empty: the begin and the end of the run
 };
 
 }  // namespace trn

@@ -19,11 +19,11 @@
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/misuse_option.h"
+#include "platform/app/commands/wave_options.h"
 #include "platform/app/disk_images.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
 #include "platform/app/hart_option.h"
-#include "platform/app/moment.h"
 #include "platform/app/platform.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trnvp/event_recording.h"
@@ -71,7 +71,7 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
 platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
     if (!chosen.until.empty() && chosen.until != "off")
-        parse_moment("--until", chosen.until, " 'off',");
+        moment_option("--until", chosen.until, " 'off',");
     output_files files;
     chosen.board.add_outputs(files);
     files.add("--coverage", chosen.coverage);
@@ -230,7 +230,7 @@ private:
                 return std::ranges::all_of(machines, &reports_power_off::is_off);
             };
         } else if (!chosen_.until.empty()) {
-            end_at(parse_moment("--until", chosen_.until), g);
+            end_at(moment_option("--until", chosen_.until), g);
         }
         // Without --until and --max-time, time without events passes at wall-clock speed.
         g.background = chosen_.until.empty() && chosen_.max_time.empty();

@@ -77,7 +77,7 @@ scenario::execution_options local_run::options_of(std::size_t number) const {
             .misuse = chosen_.misuse,
             .fidelity_report = file_of_run(chosen_.fidelity_report, number, runs),
             .waves = {file_of_run(chosen_.waves.file, number, runs), chosen_.waves.signals,
-                      chosen_.waves.from, chosen_.waves.until}};
+                      chosen_.waves.begin, chosen_.waves.end}};
 }
 
 void local_run::ended(std::size_t number, const scenario::outcome& outcome) {

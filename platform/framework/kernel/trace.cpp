@@ -34,7 +34,7 @@ std::uint32_t write_to_files(const record& r) {
 /// Passes events to the files and to an observer. A slice has a track of its own in each of them.
 class observation {
 public:
-    explicit observation(observer& who) : observer_(&who) {}
+    explicit observation(observer& added) : observer_(&added) {}
 
     std::uint32_t write(const record& r) {
         if (r.type != record::kind::end) {

@@ -11,8 +11,8 @@
 
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
+#include "platform/framework/waves/make_wave_writer.h"
 #include "platform/framework/waves/transactions.h"
-#include "platform/framework/waves/wave_writer.h"
 
 namespace trn {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,12 +52,5 @@ public:
     /// The reason why the file is incomplete, with its name; "" when it is complete.
     virtual const std::string& failure() const = 0;
 };
-
-/// Makes a writer for `path`: FST if it ends in ".fst", else a value change dump. \throws
-/// std::system_error when the file cannot be created, std::invalid_argument when this build cannot
-/// write it
-std::unique_ptr<wave_writer> make_wave_writer(const std::string& path);
-/// "": `path` can be written; otherwise why this build cannot write that format.
-std::string wave_format_refusal(const std::string& path);
 
 }  // namespace trn

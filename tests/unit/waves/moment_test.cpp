@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "platform/app/commands/guarded.h"
 
 namespace trn {
 namespace {
@@ -36,7 +35,7 @@ TEST(Moment, RefusalsNameTheOptionAndWhatWasExpected) {
     const auto refusal = [](const std::string& text) -> std::string {
         try {
             parse_moment("--vcd-from", text, " 'off',");
-        } catch (const user_error& wrong) {
+        } catch (const std::invalid_argument& wrong) {
             return wrong.what();
         }
         return "accepted";
@@ -66,7 +65,7 @@ TEST(Moment, AnyTextIsReadOrRefused) {
             const auto asked = parse_moment("--x", text);
             ++accepted;
             EXPECT_TRUE(asked.signal.empty() == asked.value.empty()) << text;
-        } catch (const user_error& wrong) {
+        } catch (const std::invalid_argument& wrong) {
             EXPECT_THAT(wrong.what(), HasSubstr("--x"));
         }
     }

@@ -10,9 +10,9 @@
 
 #include "platform/framework/kernel/run_loop.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/waves/make_wave_writer.h"
 #include "platform/framework/waves/transactions.h"
 #include "platform/framework/waves/vcd_writer.h"
-#include "platform/framework/waves/wave_writer.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/waves/fst/fst_io.h"
+#include "platform/framework/waves/fst_io.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/waves/fst/fst_writer.h"
+#include "platform/framework/waves/fst_writer.h"
 
 #include <fmt/format.h>
 #include <fstapi.h>
@@ -12,7 +12,7 @@
 
 #include "platform/framework/config/file.h"
 #include "platform/framework/kernel/time_text.h"
-#include "platform/framework/waves/fst/fst_io.h"
+#include "platform/framework/waves/fst_io.h"
 #include "platform/framework/waves/scopes.h"
 
 namespace trn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/waves/wave_writer.h"
+#include "platform/framework/waves/make_wave_writer.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "platform/framework/waves/vcd_writer.h"
 #ifdef TRNVP_FST
-#include "platform/framework/waves/fst/fst_writer.h"
+#include "platform/framework/waves/fst_writer.h"
 #endif
 
 namespace trn {
