@@ -38,7 +38,8 @@ set(trn_debian ${CMAKE_BINARY_DIR}/debian)
 file(WRITE ${trn_debian}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: trnvp
 Comment: Firmware images contain parts of picolibc, and trn-guest parts of the GNU C library: their licenses are in the packages
- picolibc-riscv64-unknown-elf and libc6-dev.
+ picolibc-riscv64-unknown-elf and libc6-dev. Programs contain fstapi, fastlz and lz4, whose licenses are in copyright.fstapi beside
+ this file.
 
 Files: *
 Copyright: 2026 the authors of trnvp
@@ -64,6 +65,14 @@ trn_package(libtrnvp-platform-dev SECTION libdevel TEXT "Headers and a static li
     RECOMMENDS "trnvp ${same}" cmake g++)
 trn_package(python3-trnvp ALL SECTION python TEXT "Boards in Python and in pytest, and kernels in NKI."
     DEPENDS "python3 (>= 3.11)" python3-numpy "trnvp ${same}")
+
+# The writer of FST files is compiled from sources of the package verilator.
+if(TARGET trn_fstapi)
+    foreach(name trnvp libtrnvp-platform-dev)
+        install(FILES /usr/share/doc/verilator/copyright RENAME copyright.fstapi DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+            COMPONENT ${name} OPTIONAL)
+    endforeach()
+endif()
 
 # Bytecode is made and removed with the package.
 set(scripts postinst prerm)
