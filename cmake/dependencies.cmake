@@ -38,5 +38,6 @@ endif()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/asio.cpp CONTENT "#include <boost/asio/impl/src.hpp>\n")
 add_library(trn_boost STATIC ${CMAKE_BINARY_DIR}/asio.cpp)
 target_link_libraries(trn_boost PUBLIC trn_options Boost::headers Threads::Threads)
+target_compile_options(trn_boost PRIVATE ${trn_position_independent})
 target_compile_definitions(trn_boost PUBLIC BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
     BOOST_ERROR_CODE_HEADER_ONLY)

@@ -45,6 +45,9 @@ if(TRNVP_SANITIZE)
     target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
 endif()
 
+# For platform/ and models/: the same objects are linked into programs and into libtrnvp.so (doc/decisions/0044-a-machine-behind-a-c-interface.md).
+set(trn_position_independent -fPIC -fno-semantic-interposition)
+
 option(TRNVP_COVERAGE "count which lines run" OFF)
 if(TRNVP_COVERAGE)
     target_compile_options(trn_options INTERFACE -O1 --coverage)
@@ -115,7 +118,8 @@ endfunction()
 # libraries.
 function(trn_reads_headers name headers)
     target_precompile_headers(${name} REUSE_FROM ${headers})
-    target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
+    target_compile_options(${name} PRIVATE -fpch-preprocess  # ccache needs it
+        $<TARGET_PROPERTY:${headers},COMPILE_OPTIONS>)
 endfunction()
 
 # Limits of tests are seconds of processor time of each process, independent of the machine's load.
