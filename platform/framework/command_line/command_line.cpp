@@ -153,6 +153,20 @@ int refuse(const CLI::App& app, const std::string& why) {
 
 }  // namespace
 
+std::string parse_words(cli::command& command, std::vector<std::string> words) {
+    auto& app = command.wrapped();
+    app.set_help_flag();
+    check_values_of(app);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    try {
+        app.parse(std::move(words));
+        return {};
+    } catch (const CLI::ParseError& wrong) {
+        const auto unknown = unknown_word(app);
+        return printable(unknown.empty() ? reason_of(wrong) : unknown);
+    }
+}
+
 int parse_command_line(cli::command& command, int argc, char** argv) {
     return parse_command_line(command, argc, argv, {});
 }

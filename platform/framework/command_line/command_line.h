@@ -17,6 +17,10 @@ namespace trn {
 /// wraps them). \returns 0, also after --help; 2 after an error, which is printed
 int parse_command_line(cli::command& app, int argc, char** argv);
 
+/// Parses the words of a caller that is no command line: without --help and --version. \returns ""
+/// or why they are refused, in a sentence
+std::string parse_words(cli::command& app, std::vector<std::string> words);
+
 /// Adds an option whose value is an enumerator's name, spelled as in board and scenario files.
 template <class E, class T>
 cli::option* add_choice(cli::command* command, const std::string& name, T& value,

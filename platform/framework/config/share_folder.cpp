@@ -4,6 +4,8 @@
 #include <system_error>
 #include <vector>
 
+#include "platform/framework/config/program_folder.h"
+
 namespace trn {
 
 namespace fs = std::filesystem;
@@ -18,10 +20,11 @@ fs::path& built_with() {
 fs::path share_folder(const std::string& name, std::initializer_list<const char*> built,
                       const std::string& content) {
     std::error_code error;
-    const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
+    const auto program = program_folder();
     std::vector<fs::path> places;
     for (const char* near : built) places.push_back(program / near);
-    places.push_back(program / "../share/trnvp" / name);
+    for (const char* share : {"../share/trnvp", "../../share/trnvp"})  // of a library, too
+        places.push_back(program / share / name);
     if (!built_with().empty()) places.push_back(built_with() / name);
     for (const auto& place : places)
         if (auto folder = place.lexically_normal(); fs::exists(folder / content, error))
