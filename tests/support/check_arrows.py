@@ -150,6 +150,8 @@ ALLOWED = {
     **host("collectives", "host/text/", "host/values/", "host/machine/", "collectives/include/"),
     **host("programs", "host/values/", "host/machine/", "host/collectives/", "programs/include/"),
     **python_imports.ALLOWED,
+    "sw-stubs/transports/library/": ["sw-stubs/transports/library/", "sw-stubs/transports/vfio_user/trn_driver_abi.h"]
+    + ["sw-stubs/driver/include/", "sw-stubs/library/include/"],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
     "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
     "sw-stubs/driver/include/": ["sw-stubs/driver/include/"],
