@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
-import numbers
 import os
 import pathlib
 import subprocess
-from typing import Any, Literal, Mapping, NamedTuple, Sequence, overload
+from typing import Any, Literal, Mapping, NamedTuple, Sequence
 
 import trnvp_control
 
 from trnvp import programs
-from trnvp.errors import CommandError, Ended, LimitReached, MissingProgram, Stalled
+from trnvp.errors import CommandError, Ended, LimitReached, MissingProgram
+from trnvp.methods import Methods, bytes_of, option_words, wall_limits
 from trnvp.process import Process
-
-
-class Stop(NamedTuple):
-    """Why simulated time stopped advancing, and when."""
-
-    reason: str  #: "condition", "time_limit" or "paused"
-    text: str  #: the reason in words
-    time_ps: int  #: simulated time in ps
 
 
 class Copied(NamedTuple):
@@ -33,7 +24,7 @@ class Copied(NamedTuple):
     data: bytes | None  #: what arrived at the host; None of a copy to other memory
 
 
-class Board:
+class Board(Methods):
     """A running board. trnvp.start() makes one.
 
     Use it in a `with` statement, or call close(). It also ends when it is garbage, and when Python ends for any reason. Every
@@ -75,57 +66,7 @@ class Board:
         """The folder of its sockets, for `trnctl --connect` and for hosts. It is removed with the board."""
         return self._process.sockets
 
-    @property
-    def time_ps(self) -> int:
-        """Simulated time in ps."""
-        return int(self._call("status")["time_ps"])
-
     # -- Time
-
-    def run(
-        self,
-        duration: str | None = None,
-        *,
-        until: str | None = None,
-        condition: Literal["ready"] | None = None,
-        text: str | None = None,
-        console: str | None = None,
-        wall_limit: float = 60.0,
-    ) -> Stop:
-        """Lets simulated time advance until the first of these is reached.
-
-        duration: simulated time from now on, with its unit: "1 ms".
-        until: simulated time since the start: "10 ms".
-        condition: "ready": every chip's firmware is ready.
-        text: the console has printed this text since the start; `console` as of console().
-        wall_limit: seconds of the host's clock; math.inf: none.
-
-        Raises ValueError without any of these, LimitReached at `wall_limit`, Stalled if no event is pending, and ControlError for
-        a time that is none.
-        """
-        limits: dict[str, Any] = {"for": duration, "until": until, "condition": condition}
-        if console is not None and text is None:
-            raise ValueError("run() has a console and no text to wait for")
-        if text is not None:
-            limits["uart"] = {"module": self._console(console), "text": text}
-        limits = {key: value for key, value in limits.items() if value is not None}
-        if not limits:
-            raise ValueError('run() has no limit: give a duration such as "1 ms", until, condition or text')
-        if wall_limit != math.inf:
-            limits["wall_limit"] = wall_limit
-        try:
-            stop = self._call("wait", **limits)
-        except KeyboardInterrupt:
-            self._call("pause")  # ends the wait
-            self._call("run")
-            raise
-        if stop["reason"] == "stalled":
-            raise Stalled(stop["text"])
-        if stop["reason"] == "wall_limit":
-            raise LimitReached(f"{wall_limit:g} s of wall time have passed; simulated time is {stop['time']}")
-        if stop["reason"] == "quit":
-            raise self._end_of_platform()
-        return Stop(stop["reason"], stop["text"], int(stop["time_ps"]))
 
     def snapshot(self, name: str) -> None:
         """Keeps the present state under this name, for restore(). Raises ControlError."""
@@ -135,80 +76,6 @@ class Board:
         """Returns to a state that snapshot() kept, any number of times. Raises ControlError."""
         self._call("restore", name=name)
         self._call("run")  # restore pauses
-
-    # -- Registers and memory
-
-    @overload
-    def peek(self, name: str, *, index: int = 0, instance: int = 0) -> int:
-        ...
-
-    @overload
-    def peek(self, name: str, address: int, size: int = 4) -> bytes:
-        ...
-
-    def peek(self, name: str, address: int | None = None, size: int = 4, *, index: int = 0, instance: int = 0) -> int | bytes:
-        """Reads without side effects.
-
-        peek("chip0.udma0.M2S_PREFETCH_CFG_3"): the value of a register, or of a field behind one more dot. `index`: of an element
-        of a register array; `instance`: of a block that the module has several times.
-        peek("chip0.hbm0.in", 0x1000, 16): `size` bytes (at most 1 MiB) of an address space.
-
-        Raises ControlError if there is no such register or space, or nothing responds.
-        """
-        if address is None:
-            return int(self._call("peek", register=name, index=index, instance=instance)["value"])
-        return bytes.fromhex(self._call("peek", space=name, address=address, size=size)["data"])
-
-    def poke(self, name: str, value: int | bytes, address: int | None = None, *, width: int = 4, index: int = 0, instance: int = 0) -> None:
-        """Writes as software does: a doorbell rings, and a read-only register refuses.
-
-        poke("chip0.udma0.M2S_PREFETCH_CFG_3", 3): a register or field; `index` and `instance` as of peek().
-        poke("chip0.hbm0.in", b"some bytes", 0x1000): bytes (at most 1 MiB), or a number of `width` bytes (1, 2, 4 or 8), in an
-        address space.
-
-        Raises ControlError if there is no such register or space, nothing responds, or software cannot write it.
-        """
-        self._write("poke", name, value, address, width, index, instance)
-
-    def deposit(
-        self, name: str, value: int | bytes, address: int | None = None, *, width: int = 4, index: int = 0, instance: int = 0
-    ) -> None:
-        """As poke(), without side effects, also what only hardware writes: counters, status, fuses."""
-        self._write("deposit", name, value, address, width, index, instance)
-
-    def registers(self, module: str) -> list[dict[str, Any]]:
-        """The registers of a module: name, offset, value, fields and more of each (control method `registers`)."""
-        found: list[dict[str, Any]] = self._call("registers", module=module)
-        return found
-
-    def modules(self) -> list[str]:
-        """Full names of all modules."""
-        return [str(module["name"]) for module in self._call("list", what="modules")]
-
-    def statistics(self, module: str = "") -> dict[str, dict[str, int]]:
-        """Counters since the start, by module and name; of the modules whose names begin with `module`."""
-        counters: dict[str, dict[str, int]] = self._call("statistics", module=module) if module else self._call("statistics")
-        return counters
-
-    def inject(self, module: str, fault: str, /, **arguments: Any) -> list[str]:
-        """Injects a fault (doc/faults.md) into a module, or into all that match a pattern with *; returns their names.
-        Raises ControlError if there is none."""
-        found: list[str] = self._call("inject", module=module, fault=fault, arguments=arguments)["modules"]
-        return found
-
-    # -- Consoles
-
-    def consoles(self) -> list[str]:
-        """Full names of the consoles."""
-        return [str(console["name"]) for console in self._call("list", what="consoles")]
-
-    def console(self, name: str | None = None) -> str:
-        """What a console has printed, at most the last 64 KiB. Without a name: the only console, or the first one."""
-        return str(self._call("console", module=self._console(name))["text"])
-
-    def type(self, text: str, name: str | None = None) -> None:
-        """Types on a console, as if on its keyboard. Raises ControlError if its input queue is full."""
-        self._call("type", module=self._console(name), text=text)
 
     # -- The host's side
 
@@ -242,7 +109,7 @@ class Board:
                 raise ValueError("copy() from a place needs a size in bytes")
             words += [source, destination, f"{size}B"]
         else:
-            data = _bytes_of(source)
+            data = bytes_of(source)
             if size not in (None, len(data)):
                 raise ValueError(f"copy() of {len(data)} bytes cannot have the size {size}")
             if not data:
@@ -289,6 +156,17 @@ class Board:
 
     # -- Calls
 
+    def _wait(self, limits: dict[str, Any], wall_limit: float) -> Mapping[str, Any]:
+        try:
+            stop: dict[str, Any] = self._call("wait", **limits, **wall_limits(wall_limit))
+        except KeyboardInterrupt:
+            self._call("pause")  # ends the wait
+            self._call("run")
+            raise
+        if stop["reason"] == "quit":
+            raise self._end_of_platform()
+        return stop
+
     def _call(self, method: str, /, **parameters: Any) -> Any:
         try:
             return self.control.call(method, **parameters)
@@ -307,33 +185,6 @@ class Board:
             raise Ended("the board is closed")
         if self._process.has_ended():
             raise self._process.ended()
-
-    def _console(self, name: str | None) -> str:
-        if name is not None:
-            return name
-        known = self.consoles()
-        if not known:
-            raise ValueError(f"{self.name} has no console")
-        return known[0]
-
-    def _write(self, method: str, name: str, value: int | bytes, address: int | None, width: int, index: int, instance: int) -> None:
-        number = isinstance(value, numbers.Integral)  # also NumPy's
-        if address is not None and number:
-            self._call(method, space=name, address=address, value=value, width=width)
-        elif address is not None:
-            self._call(method, space=name, address=address, data=_bytes_of(value).hex())
-        elif number:
-            self._call(method, register=name, value=value, index=index, instance=instance)
-        elif _bytes_of(value) is not None:
-            raise ValueError(f"{method}() of bytes needs an address in the space '{name}'")
-
-
-def _bytes_of(data: object) -> bytes:
-    """Of bytes, a bytearray, a memoryview or an array. A number or a path has none."""
-    try:
-        return memoryview(data).tobytes()  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"not bytes, but {type(data).__name__}: {data!r:.40}") from None
 
 
 def start(
@@ -365,13 +216,8 @@ def start(
     if isinstance(options, str):
         raise TypeError(f"options is a list of words, such as {options.split()}")
     name = os.fspath(board)
-    words = [name, "--time-policy", time_policy]
-    for key, value in (parameters or {}).items():
-        words += ["--set", f"{key}={str(value).lower() if isinstance(value, bool) else value}"]
-    named = (("--firmware", firmware), ("--seed", seed), ("--timing", timing))
-    for option, given in named:
-        words += [option, str(given)] if given is not None else []
-    made = Board(name, Process([*words, *options], wall_limit))
+    words = option_words(parameters, {"--firmware": firmware, "--seed": seed, "--timing": timing, "--time-policy": time_policy})
+    made = Board(name, Process([name, *words, *options], wall_limit))
     if ready:
         try:
             made.run(condition="ready", wall_limit=wall_limit)

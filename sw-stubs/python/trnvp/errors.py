@@ -34,5 +34,13 @@ class Stalled(Error):
     """Simulated time cannot advance: no event is pending. The text names what waits."""
 
 
+class InvalidArgument(Error, ValueError):
+    """A number out of range, or a machine that is closed."""
+
+
+class Unavailable(Error):
+    """Not in this process, thread or callback: a second Machine, for example."""
+
+
 class LimitReached(Error, TimeoutError):
     """The limit of wall time was reached first."""
