@@ -82,6 +82,14 @@ file(RELATIVE_PATH trn_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/trnvp-driver.pc.in ${CMAKE_BINARY_DIR}/trnvp-driver.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/trnvp-driver.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libtrnvp-dev)
 
+# A machine in a process of others: the library is in the package of the boards that it reads.
+install(TARGETS trnvp_machine LIBRARY NAMELINK_COMPONENT libtrnvp-dev)
+install(TARGETS trn_library_transport ARCHIVE COMPONENT libtrnvp-dev)
+install(FILES sw-stubs/library/include/trnvp.h sw-stubs/transports/library/library_transport.h sw-stubs/transports/vfio_user/trn_driver_abi.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trnvp COMPONENT libtrnvp-dev)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/trnvp.pc.in ${CMAKE_BINARY_DIR}/trnvp.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/trnvp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libtrnvp-dev)
+
 # The framework and the models: one library of all that platform/embedding links, with headers.
 function(trn_archives variable target)
     get_target_property(type ${target} TYPE)
@@ -155,5 +163,5 @@ endforeach()
 
 # Builds what is installed.
 add_custom_target(installed)
-add_dependencies(installed trnvp_family trnctl trn-asm trn-guest trn-generate-registers trn_driver trn_vfio_user_client trnvp_library
+add_dependencies(installed trnvp_family trnctl trn-asm trn-guest trn-generate-registers trn_driver trn_vfio_user_client trnvp_library trnvp_machine
     trnvp_abi manuals firmware)

@@ -58,7 +58,8 @@ set(same "(= ${PROJECT_VERSION})")
 trn_package(trnvp TEXT "The programs trnvp, trnctl and trn-asm, with boards and scenarios."
     DEPENDS "trnvp-firmware ${same}" RECOMMENDS python3-trnvp)
 trn_package(trnvp-firmware ALL TEXT "Firmware of the virtual chips, with symbols for debuggers.")
-trn_package(libtrnvp-dev SECTION libdevel TEXT "Headers and static libraries of the driver stub, for host programs in C11.")
+trn_package(libtrnvp-dev SECTION libdevel RECOMMENDS "trnvp ${same}"
+    TEXT "Headers and static libraries of the driver stub, for host programs in C11, and the header of libtrnvp.so.")
 trn_package(libtrnvp-platform-dev SECTION libdevel TEXT "Headers and a static library of framework and models, in C++20."
     DEPENDS "libtrnvp-dev ${same}" pkg-config libsystemc-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libelf-dev libdw-dev libfdt-dev
         libboost-dev zlib1g-dev

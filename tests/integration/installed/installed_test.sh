@@ -123,6 +123,34 @@ if command -v verilator >/dev/null; then
 else
     echo 'without doc/examples/rtl_uart: verilator is not installed'
 fi
+# A machine inside of other processes: a C program, and Python.
+example="$prefix/share/doc/trnvp/examples/library"
+run 0 sh -c "eval \"$cc -std=gnu11 -Wall -Werror '$example/bench.c' \$(pkg-config --cflags --libs trnvp) -Wl,-rpath,'$prefix/$lib' -o bench\""
+for program in ./bench consumer/bench; do
+    run 0 $program "$example/board.yaml"
+    says 'copies: as sent'
+    says 'interrupts: 1'
+    says 'SystemC elaborates once in a process'
+done
+cat >use_machine.py <<'END'
+import site, sys
+site.addsitedir(sys.argv[1])
+import trnvp
+with trnvp.Machine("trn3-chip") as machine:
+    print(trnvp.library.load()._name, machine.peek("chip0.udma0.M2S_PREFETCH_CFG_3"))
+END
+run 0 env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 use_machine.py "$prefix/lib/python3/dist-packages"
+says "$prefix/$lib/libtrnvp.so.0"
+# With kinds of a library of one's own.
+cat >use_kinds.py <<'END'
+import os, site, sys
+site.addsitedir(sys.argv[1])
+import trnvp
+os.chdir("block/build")
+print([name for name in trnvp.Machine("board.yaml", ready=False).modules() if name == "scaler"])
+END
+run 0 env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 use_kinds.py "$prefix/lib/python3/dist-packages"
+says "['scaler']"
 
 # Without the library.
 mv "$prefix/$lib/libtrnvp.a" .
