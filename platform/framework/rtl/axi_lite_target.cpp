@@ -45,24 +45,23 @@ void axi_lite_target::sample() {
     if (current_ != nullptr) is_over_time(waited_, handshake(), *current_);
 }
 
+/// An answer may come in the cycle of the handshake that it answers.
 void axi_lite_target::sample_write() {
-    if (write_response_valid_.is_high()) {
-        if (!is_address_taken_ || !is_data_taken_)
-            return owner_.hang(fmt::format("BVALID before the write is accepted ({})", in.name()));
-        return end(write_response_.get());
-    }
     is_address_taken_ |= write_address_ready_.is_high();
     is_data_taken_ |= write_data_ready_.is_high();
+    if (!write_response_valid_.is_high()) return;
+    if (!is_address_taken_ || !is_data_taken_)
+        return owner_.hang(fmt::format("BVALID before the write is accepted ({})", in.name()));
+    end(write_response_.get());
 }
 
 void axi_lite_target::sample_read() {
-    if (read_data_valid_.is_high()) {
-        if (!is_address_taken_)
-            return owner_.hang(fmt::format("RVALID before the read is accepted ({})", in.name()));
-        read_data_.read({current_->get_data_ptr(), width_});
-        return end(read_response_.get());
-    }
     is_address_taken_ |= read_address_ready_.is_high();
+    if (!read_data_valid_.is_high()) return;
+    if (!is_address_taken_)
+        return owner_.hang(fmt::format("RVALID before the read is accepted ({})", in.name()));
+    read_data_.read({current_->get_data_ptr(), width_});
+    end(read_response_.get());
 }
 
 void axi_lite_target::end(std::uint64_t response) {
@@ -129,14 +128,13 @@ bool axi_lite_target::answers(const pin& handshake) {
 bool axi_lite_target::try_read(std::uint64_t address, std::uint8_t* bytes, unsigned length) {
     const auto take = [this](bool is_address_taken) {
         read_address_valid_.set(!is_address_taken);
+        read_data_ready_.set(0);
+        owner_.settle();
+        if (!is_address_taken && !answers(read_address_ready_)) return false;
+        if (!is_address_taken) owner_.cycle();
+        read_address_valid_.set(0);
         read_data_ready_.set(1);
         owner_.settle();
-        if (!is_address_taken) {
-            if (!answers(read_address_ready_)) return false;
-            owner_.cycle();
-            read_address_valid_.set(0);
-            owner_.settle();
-        }
         return answers(read_data_valid_);
     };
     if (current_ != nullptr && current_->is_read()) {

@@ -334,11 +334,12 @@ bool axi_target::try_read(std::uint64_t address, std::uint8_t* bytes, unsigned l
         reads_.length.set(burst.beats - 1);
         reads_.size.set(static_cast<std::uint64_t>(std::countr_zero(burst.beat_bytes)));
         reads_.kind.set(static_cast<std::uint64_t>(burst.type));
-        read_data_ready_.set(1);
+        read_data_ready_.set(0);
         owner_.settle();
         if (!answers(reads_.ready)) return false;
         owner_.cycle();
         reads_.valid.set(0);
+        read_data_ready_.set(1);
         owner_.settle();
         for (unsigned beat = 0; beat < burst.beats; ++beat) {
             if (!answers(read_data_valid_) || read_response_.get() >= axi_target_error)
