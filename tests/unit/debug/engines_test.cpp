@@ -28,8 +28,6 @@ public:
         idle.state = "idle";
         return engine == 1 ? now : idle;
     }
-    std::uint32_t state_number(unsigned) const override { return 0; }
-    std::uint32_t pc(unsigned) const override { return now.pc; }
     void order(unsigned engine, command ordered) override { orders.emplace_back(engine, ordered); }
     bool set_register(unsigned engine, unsigned number, std::uint32_t value) override {
         if (number >= now.registers.size()) return false;
