@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
@@ -272,6 +273,18 @@ std::optional<std::string> block::describe_wait() const {
 
 void block::publish(statistics& out) const {
     out.count("clock_cycles", cycles_);
+}
+
+void block::publish_signals(signal_list& out) const {
+    for (const auto& port : design_->ports()) {
+        if (port.bits <= 64) {
+            out.number("pins." + port.name, port.bits, [port] { return pin(port).get(); });
+        } else if (port.bits <= watched_signal::max_width) {
+            out.words("pins." + port.name, port.bits, [port](std::span<std::uint32_t> words) {
+                pin(port).read({reinterpret_cast<std::uint8_t*>(words.data()), words.size_bytes()});
+            });
+        }
+    }
 }
 
 }  // namespace trn::rtl

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/watched_signals.h"
 #include "platform/framework/rtl/adapter.h"
 #include "platform/framework/rtl/design.h"
 #include "platform/framework/tlm/irq.h"
@@ -38,7 +39,10 @@ struct wiring {
 /// Rising edges are at multiples of the clock's period. The clock stops when all adapters are idle
 /// and the design says that it is not busy; without a busy pin, when its state after an edge is
 /// that before the edge, so that further edges would change nothing. Spec: doc/rtl.md.
-class block : public sc_core::sc_module, public describes_wait, public publishes_statistics {
+class block : public sc_core::sc_module,
+              public describes_wait,
+              public publishes_statistics,
+              public publishes_signals {
 public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) { change_reset(level); }};
 
@@ -77,6 +81,8 @@ public:
     std::uint64_t cycles() const { return cycles_; }
     std::optional<std::string> describe_wait() const override;
     void publish(statistics& out) const override;
+    /// The ports of the top module: "pins.psel".
+    void publish_signals(signal_list& out) const override;
 
 private:
     void start_of_simulation() override;
