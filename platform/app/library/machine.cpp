@@ -168,8 +168,8 @@ bool machine::has(const function* handle) const {
 void machine::check_fork() const {
     const auto refuse = [](const std::string& why) { throw failure(TRNVP_REFUSED, why); };
     if (trace::on()) refuse("a trace is written, which has a single continuation: omit --trace");
-    if (!chosen_.build.vcd.empty())
-        refuse("a value change dump is written, which has a single continuation: omit --vcd");
+    if (!chosen_.build.waves.file.empty())
+        refuse("waveforms are written, which have a single continuation: omit --vcd");
     if (touched_) refuse("a report is written, which has a single continuation: omit it");
     if (backing_store::any_shared())
         refuse("memory that other processes can map cannot be copied: omit shared_hbm=true");
