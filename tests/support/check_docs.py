@@ -214,10 +214,10 @@ def main() -> int:
             check.citations(name, read(name), linked=True)
             if not name.startswith("tests/integration/"):  # samples of documents
                 check.paths(name, read(name), only="doc/")
-    readme = read("README.md")
-    for command in re.findall(r'"?\./dev"?,? "?(\w+)', read("Containerfile")):
-        if f"./dev {command}" not in readme:
-            check.wrong.append(f"Containerfile: ./dev {command} is no command of README.md")
+    for name in tracked("Containerfile"):
+        for command in re.findall(r'"?\./dev"?,? "?(\w+)', read(name)):
+            if f"./dev {command}" not in read("README.md"):
+                check.wrong.append(f"{name}: ./dev {command} is no command of README.md")
     print("\n".join(check.wrong) if check.wrong else f"{len(documents)} documents: links, citations and lines are right")
     return 1 if check.wrong else 0
 
