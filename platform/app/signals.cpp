@@ -63,15 +63,15 @@ public:
     std::string suggestion(std::string_view wrong) { return suggest(wrong, known(wrong)); }
     void add(const std::string& text) {
         const auto pattern = parse(text);
-        const auto before = variables();
+        const auto before = matches_;
         if (!pattern.inside) add_published(pattern.name);
         if (!pattern.wild()) {
-            if (variables() == before) add_named(pattern.name, pattern.inside);
+            if (matches_ == before) add_named(pattern.name, pattern.inside);
             return;
         }
         for (const auto& name : names(pattern.name))
             if (matches(pattern.name, name)) add_named(name, pattern.inside);
-        if (variables() == before)
+        if (matches_ == before)
             throw std::invalid_argument(
                 fmt::format("no signal matches '{}'  {}", text, suggestion(pattern.name)));
     }
@@ -88,8 +88,10 @@ private:
         for (const auto& module : modules_) add_track(wild, module);
     }
     void add_track(const std::string& wild, const std::string& track) {
-        if (!matches(wild, track + std::string(of_transactions)) || !taken_.insert(track).second)
-            return;
+        if (!matches(wild, track + std::string(of_transactions))) return;
+        ++matches_;
+        if (!taken_.insert(track).second) return;
+        check_name(track);
         all.transactions.push_back(track);
         check_number();
     }
@@ -217,12 +219,18 @@ private:
         if (signal.width == 0 || signal.width > limit)
             throw std::invalid_argument(fmt::format("{} has {} bits: 1 to {} can be recorded",
                                                     signal.path, signal.width, limit));
-        if (std::ranges::any_of(signal.path, [](char c) { return c <= ' ' || c > '~'; }))
+        check_name(signal.path);
+    }
+    static void check_name(const std::string& path) {
+        if (std::ranges::any_of(path, [](char c) { return c <= ' ' || c > '~'; }))
             throw std::invalid_argument(
-                fmt::format("'{}': a name has no white space or control characters", signal.path));
+                fmt::format("'{}': a name has no white space or control characters", path));
+        if (path.ends_with('.') || path.find("..") != path.npos)
+            throw std::invalid_argument(fmt::format("'{}': a part of the name is empty", path));
     }
     void push(watched_signal signal) {
         check(signal);
+        ++matches_;
         if (!taken_.insert(signal.path).second) return;
         all.signals.push_back(std::move(signal));
         check_number();
@@ -230,6 +238,7 @@ private:
 
     const std::vector<std::string>& modules_;
     std::set<std::string> taken_;
+    std::size_t matches_ = 0;  // of all patterns, with those that are taken
 };
 
 }  // namespace

@@ -157,7 +157,8 @@ private:
         if (!transactions_) return;
         transactions_->take_until(until, [this](const auto& change) {
             auto& row = rows_[texts_[change.variable]];
-            if (std::exchange(row.text, change.text) == change.text || !recording_) return;
+            const bool is_same = std::exchange(row.text, change.text) == change.text;
+            if (!recording_ || (is_same && !change.is_event)) return;
             write_time(change.time);
             writer_->text(row.variable, change.text);
         });
@@ -183,6 +184,7 @@ private:
         }
         std::ranges::fill(row.read, 0);
         std::get<watched_signal::words>(row.signal.value)(row.read);
+        row.read.back() &= ~0u >> (31 - (row.signal.width - 1) % 32);
         if (row.read == row.wide) return false;
         row.wide.swap(row.read);
         return true;
