@@ -9,8 +9,8 @@ using config = example::rtl_uart::config;
 using trn::rtl::clocking;
 
 std::optional<std::string> check(const config& cfg) {
-    if (cfg.baud <= cfg.clock.clock_hz) return std::nullopt;
-    return "baud is more than clock_hz";
+    if (cfg.baud <= cfg.clock.clock_hz / 16) return std::nullopt;
+    return "baud is more than a sixteenth of clock_hz";
 }
 
 trn::kind rtl_uart_kind() {

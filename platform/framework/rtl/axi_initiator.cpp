@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "platform/framework/bridges/reports.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn::rtl {
 
@@ -50,10 +51,10 @@ axi_initiator::address_channel axi_initiator::find_channel(const std::string& pr
     return {.ready = owner_.input(prefix + "ready", 1),
             .valid = owner_.output(prefix + "valid", 1),
             .address = owner_.output(prefix + "addr"),
-            .id = owner_.optional_output(prefix + "id"),
-            .length = owner_.optional_output(prefix + "len"),
-            .size = owner_.optional_output(prefix + "size"),
-            .kind = owner_.optional_output(prefix + "burst")};
+            .id = owner_.optional_output(prefix + "id", 32),
+            .length = owner_.optional_output(prefix + "len", 8),
+            .size = owner_.optional_output(prefix + "size", 3),
+            .kind = owner_.optional_output(prefix + "burst", 2)};
 }
 
 axi_burst axi_initiator::burst_of(const address_channel& channel) const {
@@ -71,7 +72,8 @@ void axi_initiator::sample() {
     const bool waits_for_data = has_writable() && !write_data_valid_.is_high();
     const bool waits_for_read = shown_read_ != nullptr && !read_data_ready_.is_high();
     const bool waits_for_write = shown_write_ != nullptr && !write_response_ready_.is_high();
-    waited_ = waits_for_data || waits_for_read || waits_for_write ? waited_ + 1 : 0;
+    const bool waits = waits_for_data || waits_for_read || waits_for_write;
+    waited_ = waits && !is_memory_busy() ? waited_ + 1 : 0;
     if (waited_ > owner_.settings().time_out)
         return owner_.hang(fmt::format("no {} within {} cycles ({})",
                                        waits_for_read    ? "RREADY"
@@ -174,6 +176,16 @@ void axi_initiator::erase(transactions& all, const transaction* ended) {
     std::erase_if(all, [ended](const auto& each) { return each.get() == ended; });
 }
 
+/// What the design does next may need an answer of memory.
+bool axi_initiator::is_memory_busy() const {
+    return std::ranges::any_of(open_reads_, &is_at_memory) ||
+           std::ranges::any_of(open_writes_, &is_at_memory);
+}
+
+bool axi_initiator::is_at_memory(const std::unique_ptr<transaction>& each) {
+    return each->is_sent && (each->access.is_deferred() || each->access.end() > sc_time_stamp());
+}
+
 bool axi_initiator::has_writable() const {
     return std::ranges::any_of(open_writes_,
                                [](const auto& each) { return each->beat < each->burst.beats; });
@@ -249,12 +261,8 @@ void axi_initiator::reset() {
 bool axi_initiator::is_idle() const {
     if (is_woken_ || shown_read_ != nullptr || shown_write_ != nullptr) return false;
     if (has_writable() || reads_.valid.is_high() || writes_.valid.is_high()) return false;
-    const auto is_waiting = [](const auto& each) {
-        return each->is_sent &&
-               (each->access.is_deferred() || each->access.end() > sc_time_stamp());
-    };
-    return std::ranges::all_of(open_reads_, is_waiting) &&
-           std::ranges::all_of(open_writes_, is_waiting);
+    return std::ranges::all_of(open_reads_, &is_at_memory) &&
+           std::ranges::all_of(open_writes_, &is_at_memory);
 }
 
 std::optional<sc_core::sc_time> axi_initiator::due() const {
@@ -264,6 +272,7 @@ std::optional<sc_core::sc_time> axi_initiator::due() const {
             if (each->is_sent && !each->access.is_deferred() &&
                 (!first || each->access.end() < *first))
                 first = each->access.end();
+    if (first) *first -= time_of_value(1);  // an edge at the end is late enough
     return first;
 }
 

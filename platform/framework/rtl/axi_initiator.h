@@ -68,6 +68,8 @@ private:
     void drive_read();
     void drive_write_response();
     void erase(transactions& all, const transaction* ended);
+    static bool is_at_memory(const std::unique_ptr<transaction>& each);
+    bool is_memory_busy() const;
     bool has_writable() const;
 
     block& owner_;
@@ -79,10 +81,10 @@ private:
     const pin write_data_valid_, write_data_, strobe_, write_last_, write_response_ready_;
     const pin read_data_ready_;
     const unsigned bus_bytes_;
+    sc_core::sc_event wake_;  // longer than what it wakes
     transactions open_reads_, open_writes_;
     transaction* shown_read_ = nullptr;  // on the channel
     transaction* shown_write_ = nullptr;
-    sc_core::sc_event wake_;
     std::uint64_t waited_ = 0;  // cycles for the design
     bool is_woken_ = false;     // deferred accesses may be repeated
 };

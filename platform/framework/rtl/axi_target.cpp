@@ -58,6 +58,7 @@ axi_target::address_channel axi_target::find_channel(const std::string& prefix) 
 
 tlm::tlm_response_status axi_target::refusal(const tlm::tlm_generic_payload& payload) const {
     const unsigned width = payload.get_streaming_width();
+    if (payload.get_data_length() == 0) return tlm::TLM_BURST_ERROR_RESPONSE;
     if (width >= payload.get_data_length()) return tlm::TLM_OK_RESPONSE;
     const bool is_beat = std::has_single_bit(width) && width <= bus_bytes_ &&
                          payload.get_address() % width == 0 &&

@@ -67,9 +67,16 @@ pin block::find(const std::string& name, bool is_input, unsigned bits) {
     return found;
 }
 
-pin block::find_optional(const std::string& name, bool is_input) {
-    for (const auto& port : design_->ports())
-        if (port.is_input == is_input && is_same(port.name, name)) return pin(port);
+pin block::find_optional(const std::string& name, bool is_input, unsigned most) {
+    for (const auto& port : design_->ports()) {
+        if (port.is_input != is_input || !is_same(port.name, name)) continue;
+        if (most != 0 && port.bits > most)
+            throw model_refusal(
+                *this, fmt::format("the port '{}' of the top module has {} bits: at most {} are "
+                                   "allowed",
+                                   name, port.bits, most));
+        return pin(port);
+    }
     return {};
 }
 
@@ -87,7 +94,7 @@ void block::start_of_simulation() {
 void block::change_reset(bool level) {
     if (level) {
         is_reset_asked_ = true;
-        end_work();
+        if (!is_ticking_) end_work();
     }
     wake(sc_time_stamp());
 }
@@ -101,12 +108,14 @@ void block::run() {
         if (next == 0 || time_of(next - 1) != sc_time_stamp()) return schedule(next);
         edge_ = next - 1;
     }
-    is_running_ = true;
+    is_running_ = is_ticking_ = true;
     try {
         tick();
     } catch (const design_stopped& why) {
         stop(why.what());
     }
+    is_ticking_ = false;
+    if (is_reset_asked_) end_work();  // by what an adapter has done
 }
 
 void block::tick() {
@@ -120,8 +129,10 @@ void block::tick() {
     is_reset_asked_ = false;
     const bool is_in_reset = reset_left_ > 0;
     if (!is_in_reset)
-        for (adapter* each : adapters_) each->sample();
-    if (is_hung()) return;
+        for (adapter* each : adapters_) {
+            each->sample();
+            if (is_hung()) return;
+        }
     clock_.set(1);
     evaluate();
     if (is_in_reset) {
@@ -163,7 +174,7 @@ bool block::needs_clock(bool was_compared) {
 }
 
 bool block::is_quiet() const {
-    if (reset_left_ > 0 && !reset.level()) return false;
+    if (is_reset_asked_ || (reset_left_ > 0 && !reset.level())) return false;
     return std::ranges::all_of(adapters_, [](const adapter* each) { return each->is_idle(); });
 }
 

@@ -56,8 +56,11 @@ public:
     /// such port, or it has another width than `bits` (0: any)
     pin output(const std::string& name, unsigned bits = 0) { return find(name, false, bits); }
     pin input(const std::string& name, unsigned bits = 0) { return find(name, true, bits); }
-    /// A pin that is not connected if there is no such port.
-    pin optional_output(const std::string& name) { return find_optional(name, false); }
+    /// A pin that is not connected if there is no such port. \throws model_refusal: it has more
+    /// bits than `most` (0: any number)
+    pin optional_output(const std::string& name, unsigned most = 0) {
+        return find_optional(name, false, most);
+    }
     pin optional_input(const std::string& name) { return find_optional(name, true); }
     /// To be called by its constructor.
     void join(adapter& added) { adapters_.push_back(&added); }
@@ -99,7 +102,7 @@ private:
     sc_core::sc_time time_of(std::uint64_t edge) const;
     std::uint64_t edge_after(const sc_core::sc_time& time) const;
     pin find(const std::string& name, bool is_input, unsigned bits);
-    pin find_optional(const std::string& name, bool is_input);
+    pin find_optional(const std::string& name, bool is_input, unsigned most = 0);
     void show(std::string_view line) const;
 
     const clocking settings_;
@@ -113,7 +116,7 @@ private:
     std::uint64_t reset_left_ = 0;  // cycles
     std::uint64_t quiet_ = 0;       // cycles since something needed the clock
     std::uint64_t comparison_ = 0;  // value of quiet_ at the next comparison of states
-    bool is_running_ = false, is_trial_ = false;
+    bool is_running_ = false, is_ticking_ = false, is_trial_ = false;
     bool is_hung_ = false, is_stopped_ = false;
     bool is_reset_asked_ = false;  // since the last edge
     bool has_told_ = false;        // that the clock does not stop

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "platform/framework/bridges/reports.h"
 #include "platform/framework/kernel/time_text.h"
@@ -27,7 +28,10 @@ bus_target::bus_target(block& owner, const char* name, const register_table* reg
 void bus_target::view_registers(const register_table& registers) {
     enum class any_register : std::size_t {};
     view_.emplace(registers);
-    for (std::size_t number = 0; number < registers.rows.size(); ++number)
+    for (std::size_t number = 0; number < registers.rows.size(); ++number) {
+        view_->on_write(any_register{number}, [](register_access& poked) {
+            poked.response = tlm::TLM_COMMAND_ERROR_RESPONSE;  // a write needs the clock
+        });
         view_->view(any_register{number}, [this, number](unsigned, unsigned index) {
             std::uint64_t value = 0;
             const std::uint64_t address = registers_->rows[number].element(index);
@@ -36,13 +40,16 @@ void bus_target::view_registers(const register_table& registers) {
             owner_.try_out([&] { is_read = try_read(address, bytes, registers_->width); });
             return is_read ? value : 0;
         });
+    }
 }
 
 void bus_target::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (!payload.is_read() && !payload.is_write())
         return payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    if (const auto response = refusal(payload); response != tlm::TLM_OK_RESPONSE)
+    if (const auto response = refusal(payload); response != tlm::TLM_OK_RESPONSE) {
+        tell_refused(payload);
         return payload.set_response_status(response);
+    }
     call* const added = calls_.enter(payload, delay);
     if (added == nullptr) return;
     if (owner_.is_hung()) return finish(*added, tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -121,12 +128,14 @@ tlm::tlm_response_status word_target::refusal(const tlm::tlm_generic_payload& pa
     if (payload.get_byte_enable_ptr() == nullptr && payload.get_data_length() == width_ &&
         payload.get_streaming_width() >= width_ && payload.get_address() % width_ == 0)
         return tlm::TLM_OK_RESPONSE;
-    if (!has_told_)
-        log::guest_warn(in.name(), "a {} is not one word of {} bytes ({})",
-                        bridge_report::describe(payload), width_, bus_);
-    has_told_ = true;
     return payload.get_byte_enable_ptr() != nullptr ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE
                                                     : tlm::TLM_BURST_ERROR_RESPONSE;
+}
+
+void word_target::tell_refused(const tlm::tlm_generic_payload& payload) {
+    if (std::exchange(has_told_, true)) return;
+    log::guest_warn(in.name(), "a {} is not one word of {} bytes ({})",
+                    bridge_report::describe(payload), width_, bus_);
 }
 
 std::string word_target::describe(const tlm::tlm_generic_payload& payload) const {

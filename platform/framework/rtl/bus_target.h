@@ -32,6 +32,8 @@ protected:
 
     /// Why an access cannot be made on this bus: nothing, or its response.
     virtual tlm::tlm_response_status refusal(const tlm::tlm_generic_payload& payload) const = 0;
+    /// An access of software, not of tools, is refused.
+    virtual void tell_refused(const tlm::tlm_generic_payload&) {}
     /// For reports: "a read of 4 bytes at 0x10 (APB)".
     virtual std::string describe(const tlm::tlm_generic_payload& payload) const = 0;
     /// Reads in block::try_out(). False: the design does not answer, or with an error.
@@ -72,12 +74,13 @@ protected:
 
     tlm::tlm_response_status refusal(const tlm::tlm_generic_payload& payload) const final;
     std::string describe(const tlm::tlm_generic_payload& payload) const final;
+    void tell_refused(const tlm::tlm_generic_payload& payload) final;
 
     const unsigned width_;  // bytes
 
 private:
     const char* const bus_;
-    mutable bool has_told_ = false;
+    bool has_told_ = false;
 };
 
 }  // namespace trn::rtl

@@ -54,6 +54,7 @@ void display_scope::print(std::string_view text) {
         else
             current_->receiver_(current_->owner_, line);
         line.clear();
+        if (c != '\n') line += c;
     }
 }
 

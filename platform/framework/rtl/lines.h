@@ -6,6 +6,7 @@
 #include <systemc>
 #include <vector>
 
+#include "platform/framework/netlist/kinds/model_refusal.h"
 #include "platform/framework/rtl/block.h"
 #include "platform/framework/tlm/irq.h"
 
@@ -37,18 +38,21 @@ public:
                [this](unsigned number, bool level) { change(number, level); }),
           owner_(owner),
           pin_(owner.input(port)) {
+        if (pin_.bits() > 64)
+            throw model_refusal(owner,
+                                "the port '" + port + "' of the top module has more than 64 bits");
         owner.join(*this);
     }
     void drive() override {
-        if (levels_ == driven_ || changed_ >= sc_core::sc_time_stamp()) return;
-        driven_ = levels_;
-        pin_.set(driven_);
+        if (changed_ < sc_core::sc_time_stamp()) earlier_ = levels_;
+        if (earlier_ != driven_) pin_.set(driven_ = earlier_);
     }
-    void reset() override { pin_.set(driven_ = levels_); }
-    bool is_idle() const override { return levels_ == driven_; }
+    void reset() override { pin_.set(driven_ = earlier_ = levels_); }
+    bool is_idle() const override { return levels_ == driven_ && earlier_ == driven_; }
 
 private:
     void change(unsigned number, bool level) {
+        if (changed_ < sc_core::sc_time_stamp()) earlier_ = levels_;
         const std::uint64_t mask = std::uint64_t{1} << number;
         levels_ = level ? levels_ | mask : levels_ & ~mask;
         changed_ = sc_core::sc_time_stamp();
@@ -57,7 +61,7 @@ private:
 
     block& owner_;
     pin pin_;
-    std::uint64_t levels_ = 0, driven_ = 0;
+    std::uint64_t levels_ = 0, earlier_ = 0, driven_ = 0;  // earlier_: before changed_
     sc_core::sc_time changed_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
 
 namespace trn::rtl {
@@ -52,12 +53,13 @@ void stream_initiator::take_beat() {
 
 void stream_initiator::drive() {
     const acting source(*this);
+    const bool is_woken = std::exchange(is_woken_, false);
     if (is_complete_ && !is_writing_ && !packet_.empty()) {
         write_.bytes = std::exchange(packet_, {});
         write_.send(out, tlm::TLM_WRITE_COMMAND, options_.address,
                     static_cast<unsigned>(write_.bytes.size()));
         is_writing_ = true;
-    } else if (is_writing_ && std::exchange(is_woken_, false) && write_.is_deferred()) {
+    } else if (is_writing_ && is_woken && write_.is_deferred()) {
         write_.repeat(out);
     }
     if (!is_writing_) is_complete_ = false;
@@ -87,7 +89,7 @@ bool stream_initiator::is_idle() const {
 
 std::optional<sc_core::sc_time> stream_initiator::due() const {
     if (!is_writing_ || write_.is_deferred()) return std::nullopt;
-    return write_.end();
+    return write_.end() - time_of_value(1);  // an edge at the end is late enough
 }
 
 }  // namespace trn::rtl

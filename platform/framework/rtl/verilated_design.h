@@ -5,6 +5,7 @@
 #include <verilated.h>
 #include <verilated_save.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -54,7 +55,7 @@ class seeded_context : public VerilatedContext {
 public:
     explicit seeded_context(const start_values& values) {
         randReset(values.seed == 0 ? 0 : 2);
-        randSeed(static_cast<int>(values.seed & 0x7fffffff));
+        randSeed(static_cast<int>(std::max(values.seed & 0x7fffffff, 1u)));  // 0: any seed
         Verilated::threadContextp(this);
     }
 };
