@@ -135,6 +135,10 @@ class Waveforms(unittest.TestCase):
         self.assertRegex(text, r"\$timescale\s+1ps\s+\$end")
         return changes_of(text)
 
+    def test_patterns_that_overlap_name_a_signal_once(self):
+        self.record("a.vcd", "chip0.management.cpu.*", "chip0.management.cpu.awake", "chip0.management.cpu.*", "chip0.management.cpu.awake")
+        self.assertEqual(self.content("a.vcd").count(b" awake $end"), 1)
+
     def test_change_times_match_the_trace(self):
         self.record("a.vcd", *SIGNALS)
         changes = self.changes("a.vcd")
