@@ -235,6 +235,18 @@ TEST(RegisterExchange, SystemRdlThatIsNotSupportedIsNamedWithItsPlace) {
     for (const auto& [text, wanted] : inputs) EXPECT_EQ(refusal(from_rdl, text), wanted) << text;
 }
 
+std::string component(const std::string& registers, const std::string& head = "") {
+    return head +
+           "<component><memoryMaps><memoryMap><name>m</name><addressBlock><name>b</name><range>4K</"
+           "range>"
+           "<width>32</width>\n" +
+           registers + "</addressBlock></memoryMap></memoryMaps></component>";
+}
+std::string one_register(const std::string& inside) {
+    return component("<register><name>r</name><addressOffset>'h10</addressOffset><size>32</size>" +
+                     inside + "</register>");
+}
+
 TEST(RegisterExchange, SystemRdlIsBounded) {
     const auto repeated = [](const std::string& text, std::size_t count) {
         std::string out;
@@ -252,18 +264,33 @@ TEST(RegisterExchange, SystemRdlIsBounded) {
         doubling += fmt::format("regfile t{} {{ t{} a; t{} b; }};", i, i - 1, i - 1);
     EXPECT_THAT(refusal(from_rdl, doubling + "addrmap m { t29 a; };"),
                 HasSubstr("E06 more than 200000 components"));
+    const std::string use = "addrmap m { reg { field { encode = e; } f; } q; };";
+    EXPECT_THAT(refusal(from_rdl, "enum e { A = e::B; B = 1; };" + use), HasSubstr("E05"));
+    std::string chain = "enum e { A = 1; B = 1; };";
+    for (int i = 0; i < 30; ++i)
+        chain = fmt::format("enum e{0} {{ A = e{1}::A; B = e{1}::B; }};", i, i - 1) + chain;
+    EXPECT_NE(refusal(from_rdl, chain + use), "");
+    std::string many = "reg r { field {} f; }; addrmap m { r a0";
+    for (int i = 1; i < 60000; ++i) many += fmt::format(", a{}", i);
+    EXPECT_EQ(refusal(from_rdl, many + "; };"), "");
+    const std::string defaults = "addrmap m { " + repeated("default desc = \"a\";", 60000);
+    EXPECT_THAT(refusal(from_rdl, defaults + "reg r { field {} f; };" + repeated("r q; ", 60000)),
+                HasSubstr("E0"));
 }
 
-std::string component(const std::string& registers, const std::string& head = "") {
-    return head +
-           "<component><memoryMaps><memoryMap><name>m</name><addressBlock><name>b</name><range>4K</"
-           "range>"
-           "<width>32</width>\n" +
-           registers + "</addressBlock></memoryMap></memoryMaps></component>";
+TEST(RegisterExchange, AddressingIsOfOneAddressMap) {
+    const auto inner = from_rdl(
+        "addrmap m { addressing = compact; reg r { field {} f[8]; };"
+        "addrmap { r A[3]; regfile { r b; r c; r d; } F; } i; };");
+    EXPECT_THAT(facts(inner), HasSubstr("0x10 ro"));
+    EXPECT_THAT(refusal(from_rdl, "addrmap m { addressing = foo; reg { field {} f; } q; };"),
+                HasSubstr("addressing is compact, regalign or fullalign"));
 }
-std::string one_register(const std::string& inside) {
-    return component("<register><name>r</name><addressOffset>'h10</addressOffset><size>32</size>" +
-                     inside + "</register>");
+
+TEST(RegisterExchange, NamesOfIpXactAreWords) {
+    EXPECT_THAT(refusal(from_ipxact, component("<register><name>A # hidden</name><addressOffset>0"
+                                               "</addressOffset><size>32</size></register>")),
+                HasSubstr("'A # hidden' is not a name: letters, digits and _ only"));
 }
 
 TEST(RegisterExchange, IpXactOfOthersIsRead) {

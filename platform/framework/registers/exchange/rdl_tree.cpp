@@ -61,9 +61,10 @@ private:
         scope own{.type = &type, .outer = &outer};
         set_parameters(own, std::move(given), place);
         node out{.kind = type.kind, .name = name, .place = place};
+        std::set<std::string> names;
         for (const auto& s : type.body)
             if (s.instances)
-                instances(*s.instances, own, out, depth);
+                instances(*s.instances, own, out, names, depth);
             else if (s.assigned->is_default)
                 own.defaults.push_back(&*s.assigned);
             else
@@ -108,7 +109,8 @@ private:
         return false;
     }
 
-    void instances(const instance_list& list, const scope& in, node& out, int depth) {
+    void instances(const instance_list& list, const scope& in, node& out,
+                   std::set<std::string>& names, int depth) {
         const scope* outer = &in;
         const component* type = list.type.get();
         for (const scope* s = &in; type == nullptr && s != nullptr; s = s->outer)
@@ -131,8 +133,7 @@ private:
                 reader_.refuse(
                     i.name.place, mistake::wrong_shape,
                     fmt::format("a {} in a {}", to_string(type->kind), to_string(out.kind)));
-            if (std::ranges::any_of(out.children,
-                                    [&](const node& c) { return c.name == i.name.text; }))
+            if (!names.insert(i.name.text).second)
                 reader_.refuse(i.name.place, mistake::duplicate_name,
                                fmt::format("a second '{}'", i.name.text));
             std::map<std::string, value> given;
@@ -170,6 +171,8 @@ private:
         if (!is_field && (i.msb || i.reset))
             reader_.refuse(i.name.place, mistake::wrong_shape,
                            "only a field has bits and a reset value");
+        if (i.address && i.align)
+            reader_.refuse(i.name.place, mistake::wrong_shape, "'@' and '%=' exclude each other");
         if (i.stride && i.dims.empty())
             reader_.refuse(i.name.place, mistake::wrong_shape, "'+=' is for arrays");
         if (i.reset)
@@ -180,6 +183,7 @@ private:
     void assign(const assignment& a, const scope& in, node& out) {
         node* target = &out;
         for (const auto& step : a.path) {
+            evaluator_.count(step.place, target->children.size() / 64);
             const auto found = std::ranges::find(target->children, step.text, &node::name);
             if (found == target->children.end()) {
                 std::vector<std::string> names;
@@ -201,6 +205,7 @@ private:
 
     void set(node& out, const assignment& a, const scope& in, bool is_default) {
         const auto& name = a.property.text;
+        evaluator_.count(a.property.place);
         const auto* const row = find_row(name);
         if (row == nullptr) {
             std::vector<std::string_view> known;
@@ -227,6 +232,7 @@ private:
             p.value = {.kind = value_kind::word, .text = a.value->token.text};
         else if (a.value)
             p.value = evaluator_.evaluate(*a.value, in);
+        evaluator_.count(a.property.place, p.value.text.size() / 64);
         if (row->use == use::refused_if_true && p.value.is_true())
             reader_.unsupported(a.property.place, name);
         // The last assignment of properties that exclude each other counts.

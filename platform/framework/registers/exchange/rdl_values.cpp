@@ -10,6 +10,9 @@ namespace trn::registers::rdl {
 
 namespace {
 
+constexpr std::size_t max_steps = 5'000'000;
+constexpr int max_open = 32;
+
 std::uint64_t ones(unsigned width) {
     return width >= 64 ? ~0ull : (1ull << width) - 1;
 }
@@ -27,7 +30,15 @@ const config::place& place_of(const expression& e) {
 
 }  // namespace
 
+void evaluator::count(const config::place& place, std::size_t steps) const {
+    steps_ += steps;
+    if (steps_ > max_steps)
+        reader_.refuse(place, mistake::too_many_values,
+                       "more than 5,000,000 steps to compute properties and values");
+}
+
 value evaluator::evaluate(const expression& e, const scope& in) const {
+    count(place_of(e));
     switch (e.kind) {
     case expression_kind::number:
         return number_of(e.token.value, e.token.width);
@@ -96,12 +107,19 @@ const enumeration* evaluator::find_enumeration(const std::string& name, const sc
 
 value evaluator::entries(const enumeration& e, const scope& in) const {
     value out{.kind = value_kind::values};
+    count(e.name.place, e.entries.size());
+    if (++open_ > max_open)
+        reader_.refuse(e.name.place, mistake::nested_too_deep,
+                       fmt::format("the values of '{}' are of themselves, or of more than {} other "
+                                   "enums",
+                                   e.name.text, max_open));
     std::uint64_t next = 0;
     for (const auto& entry : e.entries) {
         if (entry.value) next = number(*entry.value, in);
         out.entries.push_back({entry.name.text, next, entry.name.place});
         ++next;
     }
+    --open_;
     return out;
 }
 
@@ -169,7 +187,8 @@ value evaluator::compute(const expression& e, const value& a, const value& b) co
     if (sign == ">>") return number_of(y < 64 ? x >> y : 0, a.width);
     if (sign == "<<") {
         if (x != 0 && (y >= 64 || (x << y) >> y != x)) too_large(e);
-        return number_of(y < 64 ? x << y : 0);
+        result = y < 64 ? x << y : 0;
+        return number_of(result, result <= ones(a.width) ? a.width : 64);
     }
     if (sign == "/" || sign == "%") {
         if (y == 0) reader_.refuse(e.token.place, mistake::out_of_range, "division by zero");
@@ -185,7 +204,7 @@ value evaluator::compute(const expression& e, const value& a, const value& b) co
         for (std::uint64_t n = x > 1 ? y : (x == 0 && y != 0 ? 1 : 0); n > 0; --n)
             if (__builtin_mul_overflow(result, x, &result)) too_large(e);
     }
-    return number_of(result);
+    return number_of(result, result <= ones(width) ? width : 64);
 }
 
 value evaluator::cast(const expression& e, const scope& in) const {

@@ -53,6 +53,9 @@ public:
     const enumeration* find_enumeration(const std::string& name, const scope& in,
                                         const scope** found_in) const;
     value entries(const enumeration& e, const scope& in) const;
+    /// Counts what a description makes of its text: a few lines can ask for more than any machine
+    /// has. \throws config_error beyond 5,000,000 steps
+    void count(const config::place& place, std::size_t steps = 1) const;
 
 private:
     value reference(const expression& e, const scope& in) const;
@@ -66,6 +69,8 @@ private:
     [[noreturn]] void too_large(const expression& e) const;
 
     const foreign_reader& reader_;
+    mutable std::size_t steps_ = 0;
+    mutable int open_ = 0;  // enumerations
 };
 
 }  // namespace trn::registers::rdl

@@ -25,7 +25,7 @@ public:
                 fmt::format("a component is expected, not '{}'", printable(component.name)));
         read_parameters(component);
         const auto& [map, addresses] = choose(component);
-        block_spec out{.block = text_of(addresses, "name"), .place = name_place(addresses)};
+        block_spec out{.block = name_of(addresses), .place = name_place(addresses)};
         if (const auto* unit = map.find("addressUnitBits"); unit != nullptr && number(*unit) != 8)
             reader_.unsupported(unit->place, "an address unit of other than 8 bits");
         width_ = 0;
@@ -42,6 +42,9 @@ public:
         if (const auto* holes = own(addresses, "holes")) out.holes = choice_of<hole_policy>(*holes);
         out.desc = description(addresses);
         out.rdl = kept(addresses);
+        if (!check(addresses,
+                   {"baseAddress", "range", "width", "usage", "register", "registerFile"}))
+            reader_.leave_out(addresses.place, "the address block is not present in this design");
         out.items = items(addresses, access_of(addresses, {}));
         return out;
     }
@@ -105,6 +108,17 @@ private:
     }
     std::string text_of(const xml_element& in, std::string_view name) const {
         return require(in, name).text;
+    }
+    /// A name becomes a word of YAML: only a word stays what it is there.
+    std::string name_of(const xml_element& in) const {
+        return checked_word(require(in, "name"), text_of(in, "name"));
+    }
+    std::string checked_word(const xml_element& in, const std::string& text) const {
+        if (!config::is_word(text))
+            reader_.refuse(in.place, mistake::bad_name,
+                           fmt::format("'{}' is not a name: letters, digits and _ only",
+                                       printable(text.substr(0, 60))));
+        return text;
     }
     config::place name_place(const xml_element& in) const { return require(in, "name").place; }
     static std::string description(const xml_element& in) {
@@ -210,7 +224,9 @@ private:
                     each.place, fmt::format("the extension '{}' of a vendor: left out", each.name));
             else if (const auto name = each.attributes.find("name");
                      each.name == "rdl" && name != each.attributes.end())
-                out.push_back({name->second, each.text});
+                out.push_back(
+                    {checked_word(each, name->second),
+                     each.text.starts_with('"') ? each.text : checked_word(each, each.text)});
         return out;
     }
     template <class Choice>
@@ -304,12 +320,13 @@ private:
     }
 
     item_spec group(const xml_element& in, const ipxact_access& access) {
-        item_spec item{.prefix = text_of(in, "name") + "_", .place = name_place(in)};
+        item_spec item{.prefix = name_of(in) + "_", .place = name_place(in)};
         const auto range = bounded(require(in, "range"), max_offset);
         auto [offset, dims] = shape_of(in, range);
         item.base = offset;
         item.dims = std::move(dims);
-        if (const auto* prefix = own(in, "prefix")) item.prefix = prefix->text;
+        if (const auto* prefix = own(in, "prefix"))
+            item.prefix = prefix->text.empty() ? "" : checked_word(*prefix, prefix->text);
         item.rdl = kept(in);
         item.items = items(in, access_of(in, access));
         if (own(in, "of_register") != nullptr && item.items.size() == 1 && item.items[0].reg) {
@@ -323,7 +340,7 @@ private:
 
     item_spec one_register(const xml_element& in, const ipxact_access& inherited) {
         auto [offset, dims] = shape_of(in, width_ / 8);
-        register_spec r{.name = text_of(in, "name"),
+        register_spec r{.name = name_of(in),
                         .offset = offset,
                         .dims = std::move(dims),
                         .place = name_place(in)};
@@ -381,7 +398,7 @@ private:
                                     std::uint64_t of_register) {
         field_part part;
         auto& f = part.field;
-        f.name = text_of(in, "name");
+        f.name = name_of(in);
         f.place = name_place(in);
         f.desc = description(in);
         f.lsb = static_cast<unsigned>(bounded(require(in, "bitOffset"), width_ - 1));
@@ -407,7 +424,7 @@ private:
             for (const auto& each : values->children)
                 if (each.name == "enumeratedValue")
                     f.values.push_back(
-                        {text_of(each, "name"), number(require(each, "value")), name_place(each)});
+                        {name_of(each), number(require(each, "value")), name_place(each)});
         return part;
     }
 
@@ -418,7 +435,9 @@ private:
                 (reset == nullptr || !each.attributes.contains("resetTypeRef")))
                 reset = &each;
         if (reset == nullptr) return 0;
-        const auto value = number(require(*reset, "value"));
+        const auto* mask = reset->find("mask");
+        const auto value =
+            number(require(*reset, "value")) & (mask != nullptr ? number(*mask) : ~0ull);
         if (f.width < 64 && value >> f.width != 0)
             reader_.refuse(reset->place, mistake::reset_too_wide,
                            fmt::format("{:#x} does not fit {} bits", value, f.width));

@@ -28,7 +28,16 @@ public:
     /// Sets `address` and `stride` of everything in `group`.
     void place(node& group, const std::string& addressing, std::uint64_t alignment) {
         std::string mode = addressing;
-        if (const auto* own = group.find("addressing")) mode = own->value.text;
+        if (group.kind == component_kind::addrmap) {  // an inner one inherits nothing
+            mode = "regalign";
+            alignment = 1;
+        }
+        if (const auto* own = group.find("addressing")) {
+            mode = own->value.text;
+            if (mode != "compact" && mode != "regalign" && mode != "fullalign")
+                reader_.refuse(own->place, mistake::not_a_choice,
+                               "addressing is compact, regalign or fullalign");
+        }
         if (const auto* own = group.find("alignment")) alignment = positive(*own);
         std::uint64_t next = 0;
         for (auto& child : group.children) {
@@ -130,9 +139,13 @@ public:
     }
 
 private:
-    static bool is_true(const node& n, const std::string& name) {
+    bool is_true(const node& n, const std::string& name) const {
         const auto* p = n.find(name);
-        return p != nullptr && p->value.is_true();
+        if (p == nullptr) return false;
+        if (p->value.kind != value_kind::boolean && p->value.kind != value_kind::number)
+            reader_.refuse(p->place, mistake::not_a_choice,
+                           fmt::format("'{}' is true or false", name));
+        return p->value.is_true();
     }
     std::optional<std::string> text_of(const node& n, const std::string& name) const {
         const auto* p = n.find(name);
@@ -172,7 +185,7 @@ private:
                                                 child.name, bits, width_),
                                     "give each width a block of its own");
             const auto* access = child.find("accesswidth");
-            if (access != nullptr && access->value.number < bits)
+            if (access != nullptr && access->value.number != bits)
                 reader_.unsupported(access->place,
                                     fmt::format("an access of {} bits to a register of {} bits",
                                                 access->value.number, bits));

@@ -8,6 +8,7 @@
 #include "platform/framework/registers/exchange/regular.h"
 #include "platform/framework/registers/exchange/xml_tree.h"
 #include "platform/framework/registers/generator/plain_text.h"
+#include "platform/framework/terminal_text.h"
 
 namespace trn::registers {
 
@@ -15,7 +16,7 @@ namespace {
 
 std::string xml_text(std::string_view text) {
     std::string out;
-    for (const char c : one_line(text))
+    for (const char c : terminal_text(one_line(text)))  // XML has no bytes that are no UTF-8
         out += c == '&'   ? "&amp;"
                : c == '<' ? "&lt;"
                : c == '>' ? "&gt;"
