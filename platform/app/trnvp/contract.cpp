@@ -121,6 +121,7 @@ std::string board_of(const kind& type, const port& target, const std::vector<std
     std::string parameters;
     std::vector<std::string> names;
     for (const auto& each : type.parameters) names.push_back(each.name);
+    auto config = type.defaults();
     for (const auto& each : set) {
         const auto end = each.find('=');
         const auto name = each.substr(0, end);
@@ -128,14 +129,16 @@ std::string board_of(const kind& type, const port& target, const std::vector<std
         if (std::ranges::find(names, name) == names.end())
             throw user_error(fmt::format("--set: kind '{}' has no parameter '{}'  {}", type.name,
                                          name, suggest(std::string_view(name), names)));
-        parameters += fmt::format(", {}: {}", name, quoted(each.substr(end + 1)));
+        const auto text = each.substr(end + 1);
+        parameters += fmt::format(", {}: {}", name, quoted(text));
+        // For the number of ends; what is refused is reported with the board.
+        type.find_parameter(name)->assign(config, {&text, 1}, [](auto, const auto&) {});
     }
     std::string binds;
-    const auto defaults = type.defaults();
     std::uint64_t base = window;
     for (const auto& each : type.ports) {
-        const std::uint64_t count = each.count ? each.count(defaults) : 1;
-        const auto size = each.size ? each.size(defaults) : 0;
+        const std::uint64_t count = each.count ? each.count(config) : 1;
+        const auto size = each.size ? each.size(config) : 0;
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto end = each.count ? fmt::format("dut.{}[{}]", each.name, i)
                                         : fmt::format("dut.{}", each.name);
@@ -220,6 +223,8 @@ void print_result(const register_table& table, const contract_driver& made) {
 }
 
 int check_contract(const contract_choices& given) {
+    if (!given.registers.empty() && !given.block.empty())
+        throw user_error("--block is of the model's own tables, --registers in their place");
     const kind& type = find_kind(given.kind);
     const port& target = find_port(type, given.port);
     const auto described = given.registers.empty() ? nullptr : read_description(given.registers);

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <systemc>
+#include <utility>
 
 #include "platform/framework/sanitized.h"
 #include "platform/framework/terminal_text.h"
@@ -30,6 +31,7 @@ struct loaded_range {
 };
 std::array<loaded_range, 64> ranges;  // further libraries are not named
 std::size_t count = 0;
+std::string loading;  // the library whose constructors run; its place is not known yet
 
 constexpr std::array crashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 std::array<struct sigaction, crashes.size()> earlier_actions;
@@ -99,6 +101,10 @@ void report_crash(int signal) {
         text << "trnvp: " << found.library->name << " crashes (" << name_of(signal) << ")";
         add_place(text, found);
         text.print();
+    } else if (!loading.empty()) {
+        line text;
+        text << "trnvp: " << loading << " crashes (" << name_of(signal) << ") while it is loaded";
+        text.print();
     }
     for (std::size_t i = 0; i < crashes.size(); ++i)
         if (crashes[i] == signal) sigaction(signal, &earlier_actions[i], nullptr);
@@ -107,16 +113,19 @@ void report_crash(int signal) {
 
 void report_exit() {
     const auto found = find_place();
-    if (found.library == nullptr) return;
+    if (found.library == nullptr && loading.empty()) return;
     line text;
-    text << "trnvp: " << found.library->name << " ends the program by exit()";
-    add_place(text, found);
+    text << "trnvp: " << (found.library != nullptr ? found.library->name : loading)
+         << " ends the program by exit()";
+    if (found.library != nullptr) add_place(text, found);
     std::fflush(nullptr);
     text.print();
     _exit(1);
 }
 
 void install() {
+    static bool is_installed = false;
+    if (std::exchange(is_installed, true)) return;
     std::array<void*, 1> first;
     backtrace(first.data(), 1);  // loads libgcc, which a signal handler must not do
     // A stack of its own in case of a stack overflow.
@@ -162,7 +171,18 @@ void report_faults_of(const std::filesystem::path& library, const void* inside) 
     if (std::any_of(ranges.begin(), ranges.begin() + count, is_known)) return;
     range.name = terminal_text(library.filename().string());
     range.path = terminal_text(library.string());
-    if (count++ == 0) install();
+    ++count;
+    install();
+}
+
+library_loading::library_loading(const std::filesystem::path& library) {
+    if (sanitized) return;
+    loading = terminal_text(library.filename().string());
+    install();
+}
+
+library_loading::~library_loading() {
+    loading.clear();
 }
 
 }  // namespace trn

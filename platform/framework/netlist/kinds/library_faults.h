@@ -11,4 +11,13 @@ namespace trn {
 /// whose report is better.
 void report_faults_of(const std::filesystem::path& library, const void* inside);
 
+/// The same, without an address, while a library's constructors run.
+class library_loading {
+public:
+    explicit library_loading(const std::filesystem::path& library);
+    ~library_loading();
+    library_loading(const library_loading&) = delete;
+    library_loading& operator=(const library_loading&) = delete;
+};
+
 }  // namespace trn

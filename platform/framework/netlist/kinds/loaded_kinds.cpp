@@ -63,7 +63,10 @@ std::string refusal_of_loader() {
 
 std::optional<std::string> add(const fs::path& file, const kind_list& known) {
     if (auto why = refuse_by_stamp(file, TRNVP_KINDS_STAMP)) return why;
-    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
+    void* const library = [&] {
+        const library_loading constructors(file);
+        return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
+    }();
     if (library == nullptr) return refusal_of_loader();
     const auto* const described = static_cast<const kind_library*>(dlsym(library, "trnvp_kinds"));
     if (described == nullptr || described->kinds == nullptr)
