@@ -24,16 +24,15 @@ fi
 
 roots=${TRNVP_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/roots}
 firmware=$roots/bookworm-builds$PWD/build/firmware
-out=build/traces
+out=build-traces  # roots have it too, unlike build/
 rm -rf "$out" && mkdir -p "$out"
 for release in bookworm trixie; do
     ./dev root "$release" ./dev setup
     ./dev root "$release" apt-get -qq -y install clang-19 >/dev/null
     for preset in default clang; do
-        shared=$roots/$release-builds$PWD/build/firmware.compared  # build/ there
-        [ ! -d "$firmware" ] || { rm -rf "$shared" && cp -r "$firmware" "$shared"; }
+        [ -z "${first:-}" ] || [ -d "$out/firmware" ] || cp -r "$firmware" "$out"
         ./dev root "$release" tests/support/same_traces.sh --one "$preset" \
-            ${first:+"$PWD/build/firmware.compared"} >"$out/$release-$preset"
+            ${first:+"$PWD/$out/firmware"} >"$out/$release-$preset"
         first=${first:-$out/$release-$preset}
         [ "$(grep -vc '^0000000000000000 ' "$out/$release-$preset")" -ge 150 ] || { echo "too few scenarios ran" >&2; exit 1; }
         diff "$first" "$out/$release-$preset" || different=1

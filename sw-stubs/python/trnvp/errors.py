@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions. Their texts are what the platform printed, where it printed something."""
+from __future__ import annotations
+
 from trnvp_control import Error
 
 
@@ -28,6 +30,9 @@ class CommandError(Error):
     def __init__(self, message: str, status: int):
         super().__init__(message)
         self.status = status  #: 1: a failure; 2: a mistake in the call
+
+    def __reduce__(self) -> tuple[type[CommandError], tuple[object, ...]]:
+        return type(self), (*self.args, self.status)
 
 
 class Stalled(Error):

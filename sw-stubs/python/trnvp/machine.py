@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import os
 import pickle
 import re
@@ -214,7 +215,8 @@ class Machine(Methods):
     def _result(self, method: str, parameters: Mapping[str, Any]) -> tuple[int, bytes | None]:
         self._check_open()
         result = ctypes.c_char_p()
-        words = json.dumps(parameters).encode()
+        # Integers of NumPy are numbers; NaN is none.
+        words = json.dumps(parameters, default=operator.index, allow_nan=False).encode()
         status = self._library.trnvp_call(self._handle, method.encode(), words, ctypes.byref(result))
         self._reraise()
         return status, result.value
@@ -397,6 +399,7 @@ def _work_in_copy(writer: int, work: Callable[..., object], arguments: tuple[obj
             made = (False, error)
         try:
             sent = pickle.dumps(made)
+            pickle.loads(sent)  # some exceptions cannot be made again
         except Exception as error:  # pylint: disable=broad-except
             sent = pickle.dumps((False, Error(f"what the copy made cannot be sent: {error}")))
         with os.fdopen(writer, "wb") as pipe:

@@ -40,6 +40,9 @@ class ControlError(Error):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.code)
+
 
 class Disconnected(Error):
     """The platform ended, or closed the connection."""
