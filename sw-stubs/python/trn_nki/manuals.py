@@ -6,6 +6,7 @@ import argparse
 import pathlib
 import shlex
 
+
 def commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, argparse.ArgumentParser]]:
     """Description and parser of each command that --help lists."""
     for action in parser._actions:
