@@ -26,7 +26,7 @@ struct elf_program {
     };
     std::uint64_t entry = 0;
     bool position_independent = false;  ///< it may be loaded with any offset to its addresses
-    std::vector<segment> segments;  ///< as in the file
+    std::vector<segment> segments;      ///< as in the file
     /// About 100 MB; a Linux kernel has a third of them.
     static constexpr std::size_t max_symbols = 1 << 19;
     bool symbols_are_complete = true;  ///< false: those beyond max_symbols have no names

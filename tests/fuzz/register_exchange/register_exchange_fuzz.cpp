@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary SystemRDL and IP-XACT is accepted, or refused with a place. What is accepted comes back the same.
+// Arbitrary SystemRDL and IP-XACT is accepted, or refused with a place. What is accepted comes back
+// the same.
 #include <iostream>
 
 #include "platform/framework/registers/exchange/exchange.h"
@@ -19,14 +20,17 @@ block_spec read_yaml(const std::string& text) {
 
 block_spec read_foreign(const std::string& text) {
     const registers::foreign_text file{.name = "x", .text = text, .block = ""};
-    return complete(text.starts_with('<') ? registers::read_ipxact(file) : registers::read_rdl(file), file);
+    return complete(
+        text.starts_with('<') ? registers::read_ipxact(file) : registers::read_rdl(file), file);
 }
 
 /// The smaller descriptions of the project in both formats, and one in SystemRDL.
 std::vector<std::string> seeds() {
     std::vector<std::string> out{
-        "addrmap a { reg r #(longint unsigned N = 2) { field { sw = rw; woclr; } f[N - 1:0] = {1'b1, 1'b0}; };\n"
-        "r #(.N(4)) b[2] @ 0x10 += 8; regfile { r c; r d[2][3]; } e[2] %= 0x40; b.f->desc = \"x\"; };"};
+        "addrmap a { reg r #(longint unsigned N = 2) { field { sw = rw; woclr; } f[N - 1:0] = "
+        "{1'b1, 1'b0}; };\n"
+        "r #(.N(4)) b[2] @ 0x10 += 8; regfile { r c; r d[2][3]; } e[2] %= 0x40; b.f->desc = \"x\"; "
+        "};"};
     for (const auto& text : test::file_texts({"models", "tests/unit/registers"}, ".regs.yaml")) {
         if (text.size() > 3000) continue;
         const auto block = read_yaml(text);
@@ -36,14 +40,65 @@ std::vector<std::string> seeds() {
     return out;
 }
 
-const std::vector<std::string> words{
-    "reg {", "field {", "regfile {", "addrmap a {", "};", "} x;", "[7:0]", "[2]", "[1000000000]", " @ 0x10", " += 8", " %= 4",
-    "= 0;", "sw = r;", "hw = na;", "onread = rset;", "woclr;", "singlepulse;", "default ", "a->desc = \"\";", "x.f->reset = 1;",
-    "#(longint unsigned N = 1)", "#(.N(2))", "enum e { A; B = 3; };", "encode = e;", "e::A", "regwidth = 8;", "alignment = 16;",
-    "addressing = compact;", "0xffffffffffffffff", "64'h1", "**", "<<", "? 1 : 2", "{2{1'b1}}", "'{1}", "(", ")", "`ifdef A", "`endif",
-    "<%", "/*", "\"", "external ", "property p { type = number; };", "trnvp_unnamed;", "trnvp_access = \"rw once\";", "ispresent = false;",
-    "<ipxact:register>", "</ipxact:register>", "<ipxact:dim>3</ipxact:dim>", "<ipxact:range>0xfffffffffffffff0</ipxact:range>", "&amp;",
-    "<!DOCTYPE a [<!ENTITY b \"c\">]>", "<ipxact:access>read-only</ipxact:access>", "<![CDATA[", "]]>", "<!--", "-->"};
+const std::vector<std::string> words{"reg {",
+                                     "field {",
+                                     "regfile {",
+                                     "addrmap a {",
+                                     "};",
+                                     "} x;",
+                                     "[7:0]",
+                                     "[2]",
+                                     "[1000000000]",
+                                     " @ 0x10",
+                                     " += 8",
+                                     " %= 4",
+                                     "= 0;",
+                                     "sw = r;",
+                                     "hw = na;",
+                                     "onread = rset;",
+                                     "woclr;",
+                                     "singlepulse;",
+                                     "default ",
+                                     "a->desc = \"\";",
+                                     "x.f->reset = 1;",
+                                     "#(longint unsigned N = 1)",
+                                     "#(.N(2))",
+                                     "enum e { A; B = 3; };",
+                                     "encode = e;",
+                                     "e::A",
+                                     "regwidth = 8;",
+                                     "alignment = 16;",
+                                     "addressing = compact;",
+                                     "0xffffffffffffffff",
+                                     "64'h1",
+                                     "**",
+                                     "<<",
+                                     "? 1 : 2",
+                                     "{2{1'b1}}",
+                                     "'{1}",
+                                     "(",
+                                     ")",
+                                     "`ifdef A",
+                                     "`endif",
+                                     "<%",
+                                     "/*",
+                                     "\"",
+                                     "external ",
+                                     "property p { type = number; };",
+                                     "trnvp_unnamed;",
+                                     "trnvp_access = \"rw once\";",
+                                     "ispresent = false;",
+                                     "<ipxact:register>",
+                                     "</ipxact:register>",
+                                     "<ipxact:dim>3</ipxact:dim>",
+                                     "<ipxact:range>0xfffffffffffffff0</ipxact:range>",
+                                     "&amp;",
+                                     "<!DOCTYPE a [<!ENTITY b \"c\">]>",
+                                     "<ipxact:access>read-only</ipxact:access>",
+                                     "<![CDATA[",
+                                     "]]>",
+                                     "<!--",
+                                     "-->"};
 
 void convert(const std::string& text) {
     const auto block = read_foreign(text);

@@ -13,7 +13,13 @@ from page import NOT_RUN, Sample  # noqa: E402
 from shell import Shell  # noqa: E402
 
 PROGRAMS = ("trnvp", "trnctl", "trn-nki", "trn-asm")
-C_FOLDERS = ("sw-stubs/driver/include", "sw-stubs/library/include", "sw-stubs/transports", "sw-stubs/programs/include", "sw-stubs/collectives/include")
+C_FOLDERS = (
+    "sw-stubs/driver/include",
+    "sw-stubs/library/include",
+    "sw-stubs/transports",
+    "sw-stubs/programs/include",
+    "sw-stubs/collectives/include",
+)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 TREE = re.compile(r"(?<![\w./-])(?:doc|firmware|models|platform|scenarios|sw-stubs|tests)/[\w./-]*\w(?![\w./*{$<-])")
 CODE = re.compile(r"\bE\d\d\b")

@@ -193,7 +193,13 @@ class Waveforms(unittest.TestCase):
     def needs_fst(self):
         help_text = subprocess.run([os.environ["TRNVP"], "run", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
         self.assertIn("in FST", " ".join(help_text.split()))
-        done = self.play("--vcd", self.path("probe.fst"), "--vcd-signal", "chip0.hbm0.error", scenario="scenario: a\nboard: trn3-chip\nsteps: [wait: 1 us]\n")
+        done = self.play(
+            "--vcd",
+            self.path("probe.fst"),
+            "--vcd-signal",
+            "chip0.hbm0.error",
+            scenario="scenario: a\nboard: trn3-chip\nsteps: [wait: 1 us]\n",
+        )
         if "install the packages verilator" in done.stdout:
             self.skipTest("built without FST: the package verilator is missing")
 
@@ -214,7 +220,14 @@ class Waveforms(unittest.TestCase):
         self.assertLess(len(self.content("a.fst")), len(self.content("a.vcd")))
 
     def test_published_states_and_transactions_are_named(self):
-        done = self.play("--vcd", self.path("p.vcd"), *(word for one in PUBLISHED for word in ("--vcd-signal", one)), "--trace", self.path("p.trace"), scenario=SLED)
+        done = self.play(
+            "--vcd",
+            self.path("p.vcd"),
+            *(word for one in PUBLISHED for word in ("--vcd-signal", one)),
+            "--trace",
+            self.path("p.trace"),
+            scenario=SLED,
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
         changes = self.changes("p.vcd")
         self.assertEqual([value for _, value in changes["chip0.management.resets.state"]], ["running"])
@@ -265,7 +278,17 @@ class Waveforms(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_conditions_bound_the_recording_and_end_runs(self):
-        run = [os.environ["TRNVP"], "run", "trn3-chip", "--uart", "none", "--vcd", self.path("w.vcd"), "--vcd-signal", "chip0.management.cpu.state"]
+        run = [
+            os.environ["TRNVP"],
+            "run",
+            "trn3-chip",
+            "--uart",
+            "none",
+            "--vcd",
+            self.path("w.vcd"),
+            "--vcd-signal",
+            "chip0.management.cpu.state",
+        ]
 
         def changes(*options):
             done = subprocess.run([*run, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
