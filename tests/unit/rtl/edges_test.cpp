@@ -79,7 +79,7 @@ TEST(AxiManager, HasAnAnswerAtTheSameEdgeWithAStoppedClock) {
     slow_memory first("first", 1 * us), second("second", 1 * us);
     awake.out.out.bind(first.in);
     asleep.out.out.bind(second.in);
-    test::irq_probe one(awake.has_read.line), other(asleep.has_read.line);
+    test::irq_probe one(awake.has_read.line, "one"), other(asleep.has_read.line, "other");
     std::uint64_t edges = 0;
     while (!one.level() && ++edges < 1000) {
         EXPECT_FALSE(other.level());
