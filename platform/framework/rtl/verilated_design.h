@@ -54,6 +54,7 @@ private:
 class seeded_context : public VerilatedContext {
 public:
     explicit seeded_context(const start_values& values) {
+        threads(1);  // none of Verilator's own: they would take signals, and no fork has them
         randReset(values.seed == 0 ? 0 : 2);
         randSeed(static_cast<int>(std::max(values.seed & 0x7fffffff, 1u)));  // 0: any seed
         Verilated::threadContextp(this);
