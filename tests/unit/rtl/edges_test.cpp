@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "early_writer_rtl.h"
+#include "late_writer_rtl.h"
 #include "platform/framework/tlm/target_socket.h"
 #include "pulse_counter_rtl.h"
 #include "pulser_rtl.h"
@@ -43,8 +44,10 @@ TEST(LinesBetweenBlocks, CarryPulsesOfOneCycleWhicheverBlockIsFirst) {
 }
 
 struct writer_block : rtl::block {
-    explicit writer_block(sc_core::sc_module_name name, const rtl::wiring& pins = {})
-        : block(name, rtl::designs::early_writer, rtl::clocking{}, pins) {}
+    explicit writer_block(sc_core::sc_module_name name,
+                          rtl::make_design* design = rtl::designs::early_writer,
+                          const rtl::wiring& pins = {})
+        : block(name, design, rtl::clocking{}, pins) {}
     rtl::axi_initiator out{*this, "out", ""};
     rtl::line_out has_read{*this, "has_read", "has_read"};
     rtl::line_out has_written{*this, "has_written", "has_written"};
@@ -75,7 +78,8 @@ TEST(AxiManager, WaitsForSlowMemoryAsLongAsThatTakes) {
 }
 
 TEST(AxiManager, HasAnAnswerAtTheSameEdgeWithAStoppedClock) {
-    writer_block awake("awake", {.busy = "busy"}), asleep("asleep");
+    writer_block awake("awake", rtl::designs::late_writer, {.busy = "busy"});
+    writer_block asleep("asleep", rtl::designs::late_writer);
     slow_memory first("first", 1 * us), second("second", 1 * us);
     awake.out.out.bind(first.in);
     asleep.out.out.bind(second.in);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An AXI manager that asks for a write and a read at once, and writes when it has read.
+// An AXI manager that writes when it has read. EARLY: it asks for the write together with the read.
 module early_writer (
     input         clk,
     input         rst_n,
@@ -25,6 +25,7 @@ module early_writer (
     output reg    has_read,
     output reg    has_written
 );
+    parameter EARLY = 1;
     reg asked, filled;
     assign araddr = 32'h10;
     assign awaddr = 32'h20;
@@ -37,11 +38,14 @@ module early_writer (
             {arvalid, awvalid, wvalid, has_read, has_written, asked, filled} <= 0;
         end else begin
             asked <= 1;
-            if (!asked) {arvalid, awvalid} <= 2'b11;
+            if (!asked) {arvalid, awvalid} <= {1'b1, EARLY[0]};
             if (arvalid && arready) arvalid <= 0;
             if (awvalid && awready) awvalid <= 0;
             if (rvalid) has_read <= 1;
-            if (has_read && !filled) {wvalid, filled} <= 2'b11;
+            if (has_read && !filled) begin
+                {wvalid, filled} <= 2'b11;
+                if (!EARLY[0]) awvalid <= 1;
+            end
             if (wvalid && wready) wvalid <= 0;
             if (bvalid) has_written <= 1;
         end
