@@ -42,7 +42,7 @@ struct memory_block : rtl::block {
                  const rtl::axi_target::settings& options)
         : block(name, make, rtl::clocking{}), in(*this, "in", "s_axi_", options) {}
     rtl::axi_target in;
-    const rtl::pin most_open_reads{output("most_open_reads")};
+    const rtl::pin max_open_reads{output("max_open_reads")};
 };
 
 struct dma_block : rtl::block {

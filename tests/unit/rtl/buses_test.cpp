@@ -100,7 +100,7 @@ struct AxiMemory : testing::TestWithParam<rtl::axi_target::settings> {
             EXPECT_EQ(each->wrong, 0u);
             EXPECT_EQ(each->failed, 0u);
         }
-        EXPECT_GE(dut.most_open_reads.get(), std::min(GetParam().outstanding, 2u));
+        EXPECT_GE(dut.max_open_reads.get(), std::min(GetParam().outstanding, 2u));
     }
 };
 

@@ -32,7 +32,7 @@ module axi_memory #(parameter BYTES = 8, parameter LANES = 3) (
     output               s_axi_rlast,
     output               s_axi_rvalid,
     input                s_axi_rready,
-    output [15:0]        most_open_reads
+    output [15:0]        max_open_reads
 );
     reg [7:0]  bytes [0:65535];
     reg [31:0] random;
@@ -105,7 +105,7 @@ module axi_memory #(parameter BYTES = 8, parameter LANES = 3) (
     reg [2:0]  shown;   // slot of the beat on the channel
     wire [2:0] wanted = random[10:8];
     reg        is_first;  // of its ID
-    assign most_open_reads = most;
+    assign max_open_reads = most;
     assign s_axi_arready = open_reads != 8 && random[6] && !(rvalid && s_axi_rready);
     assign s_axi_rvalid  = rvalid;
     assign s_axi_rid     = id[shown];
