@@ -15,11 +15,13 @@ namespace {
 
 constexpr std::size_t longest_line = 4096;
 
-/// The message of "[12] %Error: uart.v:7: Assertion failed in uart: text"; nothing of other lines.
+/// The message of "[12] %Error: uart.v:7: Assertion failed in uart: text", which is "%Fatal:" of
+/// $fatal since Verilator 5.0; nothing of other lines.
 std::string_view error_of(std::string_view line) {
-    constexpr std::string_view mark = "%Error: ";
-    const auto place = line.find(mark);
-    return place == line.npos ? std::string_view() : line.substr(place + mark.size());
+    for (const std::string_view mark : {"%Error: ", "%Fatal: "})
+        if (const auto place = line.find(mark); place != line.npos)
+            return line.substr(place + mark.size());
+    return {};
 }
 
 [[noreturn]] void stop(const char* reason, const char* file, int line) {

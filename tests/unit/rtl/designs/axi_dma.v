@@ -127,12 +127,9 @@ module axi_dma (
             end
             if (m_rvalid && m_rready) begin
                 data[{r_slot, arrived[r_slot]}] <= m_rdata;
-                arrived[r_slot] <= arrived[r_slot] + 8'd1;
+                arrived[r_slot] <= m_rlast ? 8'd0 : arrived[r_slot] + 8'd1;
                 if (m_rresp[1]) errors <= errors + 16'd1;
-                if (m_rlast) begin
-                    arrived[r_slot] <= 0;
-                    state[r_slot]   <= 2;
-                end
+                if (m_rlast) state[r_slot] <= 2;
                 if (m_rlast != (arrived[r_slot] == beats)) $error("RLAST is wrong");
                 if (state[r_slot] != 1) $error("RVALID without a read");
             end
