@@ -33,4 +33,6 @@ add_libraries() {
         "$root/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$paths" --list "$program" |
             awk '$2 == "=>" { print $3 }'
     done | sort -u | while read -r library; do cp -L "$library" "$root/$libraries"; done
+    # The C library opens it when a thread is cancelled: no program names it.
+    find "$work/user" -name libgcc_s.so.1 -exec cp -L {} "$root/$libraries" \;
 }
