@@ -57,8 +57,11 @@ axi_initiator::address_channel axi_initiator::find_channel(const std::string& pr
             .kind = owner_.optional_output(prefix + "burst", 2)};
 }
 
+/// An access of AXI4-Lite is a word of the bus, whatever the lowest bits of its address (B1.1).
 axi_burst axi_initiator::burst_of(const address_channel& channel) const {
-    return {.address = channel.address.get(),
+    const bool is_lite = !channel.length.is_connected() && !channel.size.is_connected();
+    const std::uint64_t address = channel.address.get();
+    return {.address = is_lite ? address - address % bus_bytes_ : address,
             .id = static_cast<unsigned>(channel.id.get()),
             .beats = static_cast<unsigned>(channel.length.get()) + 1,
             .beat_bytes = channel.size.is_connected() ? 1u << channel.size.get() : bus_bytes_,

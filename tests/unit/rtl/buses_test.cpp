@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lite_writer_rtl.h"
 #include "models/soc/uart/uart_regs.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/tlm/memory.h"
@@ -256,6 +257,24 @@ TEST(DmaBlock, WaitsForMemoryThatDefersWithoutItsClock) {
     EXPECT_TRUE(
         std::equal(ram.bytes.begin(), ram.bytes.begin() + 16 * 32, ram.bytes.begin() + 0x800));
     EXPECT_EQ(ram.questions, 32u);
+}
+
+struct lite_writer_block : rtl::block {
+    explicit lite_writer_block(sc_core::sc_module_name name)
+        : block(name, rtl::designs::lite_writer, rtl::clocking{}) {}
+    rtl::axi_initiator out{*this, "out", ""};
+    rtl::line_out is_equal{*this, "is_equal", "is_equal"};
+};
+
+TEST(LiteManager, MakesAccessesOfWholeWords) {
+    lite_writer_block dut("dut");
+    memory ram("ram", {.size = 0x1000});
+    dut.out.out.bind(ram.in);
+    test::irq_probe is_equal(dut.is_equal.line);
+    sc_start(10 * us);
+    EXPECT_TRUE(is_equal.level());
+    EXPECT_THAT(std::vector(ram.bytes().data() + 0x14, ram.bytes().data() + 0x18),
+                testing::ElementsAre(0x11, 0x22, 0x33, 0x44));
 }
 
 // --- Streams
