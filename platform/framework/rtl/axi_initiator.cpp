@@ -38,13 +38,10 @@ axi_initiator::axi_initiator(block& owner, const char* name, const std::string& 
       write_last_(owner.optional_output(prefix + "wlast")),
       write_response_ready_(owner.output(prefix + "bready", 1)),
       read_data_ready_(owner.output(prefix + "rready", 1)),
-      bus_bytes_(read_data_.bytes()) {
+      bus_bytes_(read_data_.bytes()),
+      answers_(owner) {
     owner.join(*this);
     out.bind(*this);
-    call_when(wake_, [this] {
-        is_woken_ = true;
-        owner_.wake(sc_time_stamp());
-    });
 }
 
 axi_initiator::address_channel axi_initiator::find_channel(const std::string& prefix) {
@@ -95,7 +92,7 @@ void axi_initiator::sample() {
 
 void axi_initiator::accept(const address_channel& channel, transactions& open,
                            const char* direction) {
-    auto added = std::make_unique<transaction>(burst_of(channel), wake_);
+    auto added = std::make_unique<transaction>(burst_of(channel), answers_.event());
     if (const std::string mistake = added->burst.mistake(bus_bytes_); !mistake.empty()) {
         added->is_refused = true;
         owner_.report_protocol(fmt::format("{}: the design begins {} at {:#x}: the {} gets SLVERR",
@@ -197,7 +194,7 @@ bool axi_initiator::has_writable() const {
 // --- Inputs of the design
 
 void axi_initiator::drive() {
-    if (std::exchange(is_woken_, false)) {
+    if (answers_.take()) {
         repeat_deferred(open_reads_);
         repeat_deferred(open_writes_);
     }
@@ -251,7 +248,7 @@ void axi_initiator::reset() {
     shown_read_ = shown_write_ = nullptr;
     open_reads_.clear();
     open_writes_.clear();
-    is_woken_ = false;
+    answers_.take();
     waited_ = 0;
     read_data_valid_.set(0);
     write_response_valid_.set(0);
@@ -262,7 +259,7 @@ void axi_initiator::reset() {
 
 /// While memory works on all that is open, nothing moves.
 bool axi_initiator::is_idle() const {
-    if (is_woken_ || shown_read_ != nullptr || shown_write_ != nullptr) return false;
+    if (answers_.are_waiting() || shown_read_ != nullptr || shown_write_ != nullptr) return false;
     if (has_writable() || reads_.valid.is_high() || writes_.valid.is_high()) return false;
     return std::ranges::all_of(open_reads_, &is_at_memory) &&
            std::ranges::all_of(open_writes_, &is_at_memory);

@@ -81,12 +81,11 @@ private:
     const pin write_data_valid_, write_data_, strobe_, write_last_, write_response_ready_;
     const pin read_data_ready_;
     const unsigned bus_bytes_;
-    sc_core::sc_event wake_;  // longer than what it wakes
+    memory_answers answers_;  // longer than the transactions
     transactions open_reads_, open_writes_;
     transaction* shown_read_ = nullptr;  // on the channel
     transaction* shown_write_ = nullptr;
     std::uint64_t waited_ = 0;  // cycles for the design
-    bool is_woken_ = false;     // deferred accesses may be repeated
 };
 
 }  // namespace trn::rtl

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/rtl/outgoing_access.h"
 
-#include <utility>
-
+#include "platform/framework/rtl/block.h"
 #include "platform/framework/tlm/set_access.h"
 
 namespace trn::rtl {
@@ -28,12 +27,16 @@ void outgoing_access::repeat(tlm::tlm_initiator_socket<64>& socket) {
     end_ = sc_core::sc_time_stamp() + delay;
 }
 
-void call_when(const sc_core::sc_event& event, std::function<void()> work) {
+memory_answers::memory_answers(block& owner) {
+    const auto start_clock = [this, &owner] {
+        are_waiting_ = true;
+        owner.wake(sc_core::sc_time_stamp());
+    };
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();
-    options.set_sensitivity(&event);
-    sc_core::sc_spawn(std::move(work), sc_core::sc_gen_unique_name("memory_answers"), &options);
+    options.set_sensitivity(&event_);
+    sc_core::sc_spawn(start_clock, sc_core::sc_gen_unique_name("memory_answers"), &options);
 }
 
 }  // namespace trn::rtl

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/tlm/pending_access.h"
 
 namespace trn::rtl {
+
+class block;
 
 /// An access that a design makes through a socket, from its first attempt until its response is
 /// due.
@@ -41,8 +43,21 @@ private:
     bool is_deferred_ = false;
 };
 
-/// Calls `work` in a process whenever the event is notified.
-void call_when(const sc_core::sc_event& event, std::function<void()> work);
+/// Answers of memory to deferred accesses of a block: each starts the block's clock.
+class memory_answers {
+public:
+    explicit memory_answers(block& owner);
+
+    sc_core::sc_event& event() { return event_; }  ///< for outgoing_access
+    /// Whether deferred accesses are to be repeated at the next edge.
+    bool are_waiting() const { return are_waiting_; }
+    /// The same, and they are repeated, or given up.
+    bool take() { return std::exchange(are_waiting_, false); }
+
+private:
+    sc_core::sc_event event_;
+    bool are_waiting_ = false;
+};
 
 /// The backward path of an initiator that uses no pointers.
 class blocking_initiator : public tlm::tlm_bw_transport_if<> {

@@ -28,13 +28,10 @@ stream_initiator::stream_initiator(block& owner, const char* name, const std::st
       data_(owner.output(prefix + "tdata")),
       keep_(owner.optional_output(prefix + "tkeep")),
       last_(owner.optional_output(prefix + "tlast")),
-      beat_bytes_(data_.bytes()) {
+      beat_bytes_(data_.bytes()),
+      answers_(owner) {
     owner.join(*this);
     out.bind(*this);
-    call_when(wake_, [this] {
-        is_woken_ = true;
-        owner_.wake(sc_time_stamp());
-    });
 }
 
 void stream_initiator::sample() {
@@ -53,13 +50,13 @@ void stream_initiator::take_beat() {
 
 void stream_initiator::drive() {
     const acting source(*this);
-    const bool is_woken = std::exchange(is_woken_, false);
+    const bool has_answers = answers_.take();
     if (is_complete_ && !is_writing_ && !packet_.empty()) {
         write_.bytes = std::exchange(packet_, {});
         write_.send(out, tlm::TLM_WRITE_COMMAND, options_.address,
                     static_cast<unsigned>(write_.bytes.size()));
         is_writing_ = true;
-    } else if (is_writing_ && is_woken && write_.is_deferred()) {
+    } else if (is_writing_ && has_answers && write_.is_deferred()) {
         write_.repeat(out);
     }
     if (!is_writing_) is_complete_ = false;
@@ -77,12 +74,13 @@ void stream_initiator::end_write() {
 void stream_initiator::reset() {
     write_.abandon();
     packet_.clear();
-    is_writing_ = is_woken_ = is_complete_ = false;
+    answers_.take();
+    is_writing_ = is_complete_ = false;
     ready_.set(0);
 }
 
 bool stream_initiator::is_idle() const {
-    if (is_woken_) return false;
+    if (answers_.are_waiting()) return false;
     if (is_writing_) return write_.is_deferred() || write_.end() > sc_time_stamp();
     return !is_complete_ && !valid_.is_high();
 }

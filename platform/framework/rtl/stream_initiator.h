@@ -49,10 +49,10 @@ private:
     pin ready_;
     const pin valid_, data_, keep_, last_;
     const unsigned beat_bytes_;
-    sc_core::sc_event wake_;
-    outgoing_access write_{wake_};
+    memory_answers answers_;
+    outgoing_access write_{answers_.event()};
     std::vector<std::uint8_t> packet_;
-    bool is_writing_ = false, is_woken_ = false, is_complete_ = false;
+    bool is_writing_ = false, is_complete_ = false;
     bool has_told_ = false;
 };
 
