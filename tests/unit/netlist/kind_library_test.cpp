@@ -87,6 +87,12 @@ TEST(KindLibrary, IsRefusedWithOneReason) {
     EXPECT_EQ(refusal_of(libraries / "libtwins.so"), "there is another kind 'twin'");
     EXPECT_EQ(refusal_of(libraries / "liblacks.so"),
               "it uses 'example::made_elsewhere(int)', which neither it nor this program has");
+    EXPECT_EQ(refusal_of(libraries / "libreports.so"),
+              "its kinds cannot be made: block: no licence for this block");
+    EXPECT_EQ(refusal_of(libraries / "libthrows_early.so"),
+              "it fails while it is loaded: no licence for this block");
+    EXPECT_EQ(refusal_of(libraries / "libhas_a_path.so"),
+              "its kind 'chips/trainium3' has no name of letters, digits and _");
     EXPECT_TRUE(loaded_kinds().empty());
 }
 
@@ -102,6 +108,15 @@ TEST(KindLibrary, IsNoFolderPipeOrHugeFile) {
     EXPECT_EQ(refusal_of(folder / "huge.so"), "it is no shared library");
     std::filesystem::create_symlink("loop.so", folder / "loop.so");
     EXPECT_EQ(refusal_of(folder / "loop.so"), "Too many levels of symbolic links");
+}
+
+TEST(KindLibrary, OfAnotherProcessorIsRefused) {
+    const test::scratch_folder folder;
+    std::filesystem::copy_file(libraries / "libmirror.so", folder / "other.so");
+    std::fstream(folder / "other.so", std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(18)
+        .put('\xf3');  // RISC-V
+    EXPECT_EQ(refusal_of(folder / "other.so"), "it is built for another processor");
 }
 
 TEST(KindLibrary, CutOffAnywhereIsRefused) {

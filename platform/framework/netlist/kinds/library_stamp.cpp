@@ -22,6 +22,12 @@ namespace {
 
 constexpr std::uint64_t longest_stamp = 200;  // bytes
 
+#ifdef __aarch64__
+constexpr auto machine_of_program = EM_AARCH64;
+#else
+constexpr auto machine_of_program = EM_X86_64;
+#endif
+
 using elf_file = std::unique_ptr<Elf, decltype(&elf_end)>;
 
 /// The text of the section; nothing without one, or if it is none of a library with kinds.
@@ -62,6 +68,9 @@ std::optional<std::string> refuse_by_stamp(const std::filesystem::path& file,
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF || gelf_getehdr(elf.get(), &header) == nullptr ||
         header.e_type != ET_DYN)
         return "it is no shared library";
+    if (header.e_machine != machine_of_program || header.e_ident[EI_CLASS] != ELFCLASS64)
+        return "it is built for another processor";
+    if (header.e_shoff > static_cast<std::uint64_t>(about.st_size)) return "its end is missing";
     const auto found = text_of_section(elf.get());
     if (!found) return "it defines no kinds (TRNVP_KINDS)";
     if (*found != stamp)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <systemc>
 #include <utility>
 
 #include "platform/framework/netlist/kinds/kind_library.h"
@@ -34,12 +35,24 @@ std::list<loaded_library>& libraries() {
     return list;
 }
 
+/// Names with / are those of assemblies.
+bool is_identifier(std::string_view name) {
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    return is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
+               return is_letter(c) || (c >= '0' && c <= '9');
+           });
+}
+
 std::optional<std::string> refused(const kind_list& kinds, const kind_list& known) {
     std::vector<std::string> names = kind_names(known);
     for (const kind& type : kinds) {
         if (type.name.empty() || type.make == nullptr || type.defaults == nullptr)
             return fmt::format("its kind '{}' is incomplete; kind_of<>() makes complete ones",
                                type.name);
+        if (!is_identifier(type.name))
+            return fmt::format("its kind '{}' has no name of letters, digits and _", type.name);
         if (std::ranges::find(names, type.name) != names.end())
             return fmt::format("there is another kind '{}'", type.name);
         names.push_back(type.name);
@@ -61,12 +74,31 @@ std::string refusal_of_loader() {
                        status == 0 ? readable.get() : name.c_str());
 }
 
+/// Of the exception that is being handled.
+std::string exception_text() {
+    try {
+        throw;
+    } catch (const sc_core::sc_report& why) {  // its what() has several lines
+        return fmt::format("{}: {}", why.get_msg_type(), why.get_msg());
+    } catch (const std::exception& why) {
+        return why.what();
+    } catch (...) {
+        return "it throws an object of an unknown type";
+    }
+}
+
+/// dlopen() is declared noexcept, so that a direct call ends the program where constructors throw.
+void* (*const volatile open_library)(const char* file, int mode) = &dlopen;
+
 std::optional<std::string> add(const fs::path& file, const kind_list& known) {
     if (auto why = refuse_by_stamp(file, TRNVP_KINDS_STAMP)) return why;
-    void* const library = [&] {
+    void* library = nullptr;
+    try {
         const library_loading constructors(file);
-        return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
-    }();
+        library = open_library(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
+    } catch (...) {  // of a constructor of a static object
+        return fmt::format("it fails while it is loaded: {}", exception_text());
+    }
     if (library == nullptr) return refusal_of_loader();
     const auto* const described = static_cast<const kind_library*>(dlsym(library, "trnvp_kinds"));
     if (described == nullptr || described->kinds == nullptr)
@@ -75,10 +107,8 @@ std::optional<std::string> add(const fs::path& file, const kind_list& known) {
     kind_list kinds;
     try {
         kinds = described->kinds();
-    } catch (const std::exception& error) {
-        return fmt::format("its kinds cannot be made: {}", error.what());
     } catch (...) {
-        return "its kinds cannot be made: it throws an object of an unknown type";
+        return fmt::format("its kinds cannot be made: {}", exception_text());
     }
     if (auto why = refused(kinds, known)) return why;
     libraries().push_back({file, std::move(kinds)});
