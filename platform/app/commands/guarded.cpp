@@ -5,7 +5,9 @@
 
 #include <boost/system/system_error.hpp>
 #include <cstdio>
+#include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <systemc>
@@ -26,6 +28,11 @@ namespace {
 int report_error(std::string_view sentence, int status = 2) {
     print_to(stderr, "trnvp: {}\n", printable_lines(sentence));
     return status;
+}
+
+std::string uncaught(std::string_view exception) {
+    return fmt::format("error at {}: uncaught exception: {}", sc_core::sc_time_stamp().to_string(),
+                       exception);
 }
 
 }  // namespace
@@ -62,6 +69,10 @@ int guarded(const std::function<int()>& command) {
         return report_error(log::sentence(ended), 1);
     } catch (const std::bad_alloc&) {
         return report_error(out_of_memory, 1);
+    } catch (const std::exception& failed) {  // of a block that a client accesses between steps
+        return report_error(uncaught(failed.what()), 1);
+    } catch (...) {
+        return report_error(uncaught("an object of an unknown type"), 1);
     }
 }
 
