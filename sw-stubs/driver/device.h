@@ -59,9 +59,12 @@ trn_status trn_kernel_read(trn_device* device, uint32_t core, void* bytes, uint6
                            uint64_t size);
 trn_status trn_kernel_ring_init(trn_device* device, const trn_ring_request* request);
 trn_status trn_kernel_notifications(trn_device* device, trn_notification_ring* ring);
-trn_status trn_kernel_memory_alloc(trn_device* device, uint32_t core, uint64_t size,
-                                   uint64_t alignment, uint64_t* address);
+/* The stack follows from the core. */
+trn_status trn_kernel_memory_alloc(trn_device* device, trn_kernel_memory wanted, uint64_t* address);
 void trn_kernel_memory_free(trn_device* device, uint64_t address);
+/* Accounts of the kernel driver; without one, or one without accounts, they do nothing. */
+void trn_kernel_program_loaded(trn_device* device, uint32_t core);
+void trn_kernel_program_ended(trn_device* device, const trn_kernel_run* run);
 
 /* A time for an error text: "1.5 ms". */
 typedef struct {

@@ -59,13 +59,23 @@ trn_status trn_kernel_notifications(trn_device* device, trn_notification_ring* r
     return status;
 }
 
-trn_status trn_kernel_memory_alloc(trn_device* device, uint32_t core, uint64_t size,
-                                   uint64_t alignment, uint64_t* address) {
-    const uint32_t stack = core / (device->map->cores / device->map->stacks);
-    return result(device, KERNEL(device, memory_alloc, core, stack, size, alignment, address),
-                  "the kernel driver has no memory of size", size);
+trn_status trn_kernel_memory_alloc(trn_device* device, trn_kernel_memory wanted,
+                                   uint64_t* address) {
+    wanted.stack = wanted.core / (device->map->cores / device->map->stacks);
+    return result(device, KERNEL(device, memory_alloc, &wanted, address),
+                  "the kernel driver has no memory of size", wanted.size);
 }
 
 void trn_kernel_memory_free(trn_device* device, uint64_t address) {
     KERNEL(device, memory_free, address);
+}
+
+void trn_kernel_program_loaded(trn_device* device, uint32_t core) {
+    if (device->transport.kernel && device->transport.kernel->program_loaded)
+        KERNEL(device, program_loaded, core);
+}
+
+void trn_kernel_program_ended(trn_device* device, const trn_kernel_run* run) {
+    if (device->transport.kernel && device->transport.kernel->program_ended)
+        KERNEL(device, program_ended, run);
 }

@@ -78,6 +78,8 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
         return status;
     }
     trn_list_add(&device->programs, &p->loaded);
+    for (uint32_t core = 0; core < p->set.cores; ++core)
+        trn_kernel_program_loaded(device, p->options.core + core);
     *program = p;
     return TRN_OK;
 }

@@ -24,7 +24,8 @@ typedef struct program_ring {
 typedef struct program_core {
     uint64_t begin, next, end; /* usable memory, AXI */
     uint64_t first;            /* taken: from there to `next`; nothing if that is `begin` */
-    bool has_memory;           /* allocated by the kernel driver */
+    bool has_memory;           /* allocated by the kernel driver, without the tensors */
+    uint64_t tensors_begin, tensors_end; /* allocated by the kernel driver; equal: nothing */
     uint64_t image, image_bytes;
     uint8_t* bytes; /* of the image; NULL until it is built */
     uint32_t stream[SET_ENGINES];
@@ -43,6 +44,8 @@ struct trn_program {
     uint64_t* tensors; /* AXI addresses */
     program_core cores[SET_MAX_CORES];
     bool is_written, is_prepared, has_queues, is_running;
+    bool is_accounted;              /* the end of the run is in the kernel driver's accounts */
+    uint64_t start;                 /* of the run, on the transport's clock */
     uint32_t probes;                /* of the device, when the images were written */
     uint32_t resets[SET_MAX_CORES]; /* of the cores, when the program was prepared */
     uint8_t over[SET_MAX_CORES];    /* engines detected as halted, failed or stopped */

@@ -56,6 +56,8 @@ static uint64_t end_of_overlap(const trn_program* program, uint64_t address, uin
             const program_core* c = &other->cores[core];
             if (c->next != c->begin && address < c->next && c->first < address + size)
                 return c->next;
+            if (address < c->tensors_end && c->tensors_begin < address + size)
+                return c->tensors_end;
         }
     return 0;
 }
@@ -207,28 +209,54 @@ static void lay_out_lines(const program_set* set, program_core* c, uint64_t* off
 }
 
 void trn_program_free_memory(trn_program* program) {
-    for (uint32_t core = 0; core < program->set.cores; ++core)
-        if (program->cores[core].has_memory)
-            trn_kernel_memory_free(program->device, program->cores[core].begin);
+    for (uint32_t core = 0; core < program->set.cores; ++core) {
+        program_core* c = &program->cores[core];
+        if (c->has_memory) trn_kernel_memory_free(program->device, c->begin);
+        if (c->tensors_begin != c->tensors_end)
+            trn_kernel_memory_free(program->device, c->tensors_begin);
+        c->has_memory = false;
+        c->tensors_end = c->tensors_begin;
+    }
 }
 
-static trn_status allocate_core(trn_program* program, uint32_t core) {
+/* Allocates the memory of a core's tensors, which follow the image in the layout. */
+static trn_status allocate_tensors(trn_program* program, uint32_t core) {
     const program_set* set = &program->set;
     program_core* c = &program->cores[core];
     uint64_t alignment = RING_ALIGNMENT;
     for (uint32_t n = 0; n < set->tensor_count; ++n)
         if (set->tensors[n].core == core && set->tensors[n].alignment > alignment)
             alignment = set->tensors[n].alignment;
-    const trn_status status = trn_kernel_memory_alloc(program->device, program->options.core + core,
-                                                      c->next, alignment, &c->begin);
+    const uint64_t begin = (c->image + c->image_bytes) & ~(alignment - 1);
+    if (c->next == c->image + c->image_bytes) return TRN_OK;
+    const trn_kernel_memory wanted = {.core = program->options.core + core,
+                                      .size = c->next - begin,
+                                      .alignment = alignment,
+                                      .purpose = TRN_MEMORY_TENSORS};
+    uint64_t address = 0;
+    const trn_status status = trn_kernel_memory_alloc(program->device, wanted, &address);
+    if (status != TRN_OK) return status;
+    c->tensors_begin = address;
+    c->tensors_end = address + wanted.size;
+    for (uint32_t n = 0; n < set->tensor_count; ++n)
+        if (set->tensors[n].core == core) program->tensors[n] += address - begin;
+    return TRN_OK;
+}
+
+static trn_status allocate_core(trn_program* program, uint32_t core) {
+    program_core* c = &program->cores[core];
+    trn_status status = allocate_tensors(program, core);
+    if (status != TRN_OK) return status;
+    const trn_kernel_memory wanted = {.core = program->options.core + core,
+                                      .size = c->image + c->image_bytes,
+                                      .alignment = RING_ALIGNMENT,
+                                      .purpose = TRN_MEMORY_CODE};
+    status = trn_kernel_memory_alloc(program->device, wanted, &c->begin);
     if (status != TRN_OK) return status;
     c->has_memory = true;
     c->image += c->begin;
     c->first += c->begin;
-    c->next += c->begin;
-    c->end = c->next;
-    for (uint32_t n = 0; n < set->tensor_count; ++n)
-        if (set->tensors[n].core == core) program->tensors[n] += c->begin;
+    c->end = c->next = c->begin + wanted.size;
     return TRN_OK;
 }
 

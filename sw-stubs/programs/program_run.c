@@ -57,6 +57,31 @@ static trn_status read_control(trn_program* program, uint32_t core, uint32_t eng
 static trn_status poll_engines(trn_program* program, bool every);
 static trn_status fail_busy(trn_program* other);
 
+/* ---- accounts of the kernel driver ---- */
+
+/* By the sequencer's error codes (NeuronCore spec 10.1), whose names trn_core_error_name has. */
+static trn_run_outcome outcome_of(uint32_t error) {
+    static const trn_run_outcome outcomes[] = {
+        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,  TRN_RUN_ENGINE_ERROR,
+        TRN_RUN_OUT_OF_BOUNDS,   TRN_RUN_OUT_OF_BOUNDS, TRN_RUN_MEMORY_ERROR,
+        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,  TRN_RUN_SEMAPHORE_ERROR,
+        TRN_RUN_NUMERICAL_ERROR, TRN_RUN_PSUM_COLLISION};
+    return error < sizeof outcomes / sizeof *outcomes ? outcomes[error] : TRN_RUN_ENGINE_ERROR;
+}
+
+/* Accounts for a run once: its first failure, or its completion. */
+static void account(trn_program* program, trn_run_outcome outcome) {
+    if (program->is_accounted) return;
+    program->is_accounted = true;
+    const uint64_t busy = trn_now(program->device) - program->start;
+    for (uint32_t core = 0; core < program->set.cores; ++core) {
+        const bool is_cause = !program->result.failed || program->result.core == core;
+        const trn_kernel_run run = {device_core(program, core),
+                                    is_cause ? outcome : TRN_RUN_ENGINE_ERROR, busy};
+        trn_kernel_program_ended(program->device, &run);
+    }
+}
+
 /* ---- starting ---- */
 
 static trn_status clear_engine(trn_program* program, uint32_t core, uint32_t engine) {
@@ -244,6 +269,8 @@ trn_status trn_program_start(trn_program* program) {
     program->result.clock_permille = 1000;
     memset(program->over, 0, sizeof program->over);
     program->is_running = true;
+    program->is_accounted = false;
+    program->start = trn_now(device);
     program->result.started_ns = trn_simulated_now(device);
     return each_engine(program, start_engine);
 }
@@ -330,6 +357,10 @@ static trn_status poll_engines(trn_program* program, bool every) {
     if (program->result.done) program->is_running = false;
     if ((program->result.done || program->result.failed) && !program->result.ended_ns)
         program->result.ended_ns = trn_simulated_now(program->device);
+    if (program->result.failed)
+        account(program, outcome_of(program->result.error));
+    else if (program->result.done)
+        account(program, TRN_RUN_COMPLETED);
     return TRN_OK;
 }
 
@@ -466,10 +497,12 @@ trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_re
         if (status != TRN_OK || program->result.done || program->result.failed) break;
         if (is_late || now - start >= queue_check) {
             status = check_queues(program);
+            if (status == TRN_ABORTED) account(program, TRN_RUN_DMA_ABORT);
             queue_check *= 2;
         }
         if (status != TRN_OK) break;
         if (is_late) {
+            account(program, TRN_RUN_TIMED_OUT);
             *result = program->result;
             return timed_out(program, limit);
         }

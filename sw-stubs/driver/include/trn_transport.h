@@ -46,15 +46,46 @@ typedef struct trn_kernel_ring {
     uint32_t m2s_length, s2m_length; /**< descriptors */
 } trn_kernel_ring;
 
+/** What device memory is for: a kernel driver accounts for each purpose. */
+typedef enum trn_memory_purpose {
+    TRN_MEMORY_CODE = 0,   /**< instructions, constants, descriptors */
+    TRN_MEMORY_TENSORS = 1 /**< tensors of a program */
+} trn_memory_purpose;
+
+/** Memory of an HBM stack for a core. */
+typedef struct trn_kernel_memory {
+    uint32_t core, stack;
+    uint64_t size, alignment; /**< bytes; alignment: a power of two */
+    trn_memory_purpose purpose;
+} trn_kernel_memory;
+
+/** How the run of a program on a core ended. */
+typedef enum trn_run_outcome {
+    TRN_RUN_COMPLETED = 0,
+    TRN_RUN_ENGINE_ERROR = 1, /**< an engine failed on an instruction */
+    TRN_RUN_NUMERICAL_ERROR = 2,
+    TRN_RUN_OUT_OF_BOUNDS = 3,
+    TRN_RUN_SEMAPHORE_ERROR = 4,
+    TRN_RUN_PSUM_COLLISION = 5,
+    TRN_RUN_MEMORY_ERROR = 6, /**< uncorrectable, of the core's memory */
+    TRN_RUN_DMA_ABORT = 7,
+    TRN_RUN_TIMED_OUT = 8
+} trn_run_outcome;
+
+/** The end of a run, for a kernel driver's accounts. */
+typedef struct trn_kernel_run {
+    uint32_t core;
+    trn_run_outcome outcome;
+    uint64_t busy_ns; /**< from the start to the end, of the transport's clock */
+} trn_kernel_run;
+
 /** Operations of a kernel driver that is bound to the function; it replaces the stub's own, because
  * it excludes other drivers. First argument: the transport's context; results as described above;
  * addresses are AXI. */
 typedef struct trn_kernel_driver {
     /** Resets the cores of a map, or with ~0 the device, and waits for completion. */
     int (*reset)(void* context, uint32_t core_map);
-    /** Allocates memory of an HBM stack for a core; `alignment`: a power of two. */
-    int (*memory_alloc)(void* context, uint32_t core, uint32_t stack, uint64_t size,
-                        uint64_t alignment, uint64_t* address);
+    int (*memory_alloc)(void* context, const trn_kernel_memory* wanted, uint64_t* address);
     void (*memory_free)(void* context, uint64_t address);
     /** Copy between ordinary memory and the chip. -ENOTSUP: the driver cannot access the address.
      */
@@ -67,6 +98,10 @@ typedef struct trn_kernel_driver {
      * active until dma_free of its memory. */
     int (*notifications)(void* context, int is_top_sp, uint32_t number, uint32_t slot,
                          uint32_t size, trn_dma_memory* ring);
+    /** Optional (NULL): accounts for a program that was loaded for a core, and for the end of each
+     * run. They cannot fail: a driver without accounts ignores them. */
+    void (*program_loaded)(void* context, uint32_t core);
+    void (*program_ended)(void* context, const trn_kernel_run* run);
 } trn_kernel_driver;
 
 typedef enum trn_log_level {

@@ -52,18 +52,21 @@ static int allocate(struct neuron_memory* memory, struct neuron_mem_alloc* wante
     return error;
 }
 
-int trn_neuron_alloc(struct neuron_memory* memory, uint32_t core, uint32_t stack, uint64_t size,
-                     uint64_t alignment, struct neuron_block** block) {
-    struct neuron_mem_alloc wanted = {
-        .size = size, .alignment = alignment, .stack = stack, .core = core};
-    const int error = allocate(memory, &wanted, block);
-    if (error == 0) (*block)->stack = stack;
+int trn_neuron_alloc(struct neuron_memory* memory, const trn_kernel_memory* wanted, uint32_t type,
+                     struct neuron_block** block) {
+    struct neuron_mem_alloc all = {.size = wanted->size,
+                                   .alignment = wanted->alignment,
+                                   .stack = wanted->stack,
+                                   .core = wanted->core,
+                                   .type = type};
+    const int error = allocate(memory, &all, block);
+    if (error == 0) (*block)->stack = wanted->stack;
     return error;
 }
 
 int trn_neuron_alloc_host(struct neuron_memory* memory, uint64_t size,
                           struct neuron_block** block) {
-    struct neuron_mem_alloc wanted = {.size = size, .in_host = 1};
+    struct neuron_mem_alloc wanted = {.size = size, .in_host = 1, .type = NEURON_HOST_DMA_BUFFERS};
     const int error = allocate(memory, &wanted, block);
     if (error == 0) memset((*block)->host, 0, (*block)->size);
     return error;

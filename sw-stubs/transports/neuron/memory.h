@@ -26,9 +26,9 @@ struct neuron_memory {
 /** Makes an ioctl request. Returns 0 or a negative errno. */
 int trn_neuron_request(int file, unsigned code, void* argument);
 
-/** Allocates memory of an HBM stack for a core. */
-int trn_neuron_alloc(struct neuron_memory* memory, uint32_t core, uint32_t stack, uint64_t size,
-                     uint64_t alignment, struct neuron_block** block);
+/** Allocates memory of an HBM stack for a core; `type`: enum neuron_memory_type. */
+int trn_neuron_alloc(struct neuron_memory* memory, const trn_kernel_memory* wanted, uint32_t type,
+                     struct neuron_block** block);
 /** Allocates host memory, mapped and zeroed. */
 int trn_neuron_alloc_host(struct neuron_memory* memory, uint64_t size, struct neuron_block** block);
 /** Maps memory whose handle another request has returned, and adds it to the list. */

@@ -14,6 +14,10 @@ enum {
     NEURON_MEM_FREE = 0x80084e16,
     NEURON_MEM_INFO = 0x80084e1d,
     NEURON_QUEUE_INIT = 0x80084e21,
+    NEURON_STORE_ACQUIRE = 0x80084e47,
+    NEURON_STORE_RELEASE = 0x80084e48,
+    NEURON_CORE_LOCK = 0x40084e53,
+    NEURON_CORE_SHARE = 0x40084e54,
     NEURON_NOTIFICATIONS_INIT = 0x80084e36,
     NEURON_CORE_RESET = 0x80084e67,
     NEURON_CORE_RESET_READY = 0x80084e68,
@@ -49,6 +53,14 @@ struct neuron_core_reset {
 struct neuron_core_reset_ready {
     uint32_t id;
     int32_t result;
+};
+
+/* What memory is for, as the driver accounts for it. */
+enum neuron_memory_type {
+    NEURON_HOST_DMA_BUFFERS = 1,
+    NEURON_DEVICE_CODE = 8,
+    NEURON_DEVICE_TENSORS = 9,
+    NEURON_DEVICE_DMA_RINGS = 18
 };
 
 struct neuron_mem_alloc {
@@ -99,6 +111,18 @@ struct neuron_notifications_init {
     uint64_t mmap_offset, handle;
 };
 
+/* The data store of a process: counters that it shares with the driver (contract 12.1). */
+struct neuron_store {
+    int32_t process; /* 0: this one */
+    uint64_t mmap_offset;
+    uint32_t size;
+};
+
+struct neuron_core_lock {
+    uint32_t core;
+    uint8_t program[32]; /* identifies what runs there */
+};
+
 #define NEURON_SIZE(name, bytes) _Static_assert(sizeof(struct name) == (bytes), "contract 13.2")
 NEURON_SIZE(neuron_device_info, 80);
 NEURON_SIZE(neuron_function_address, 16);
@@ -111,5 +135,7 @@ NEURON_SIZE(neuron_program_engine, 40);
 NEURON_SIZE(neuron_copy_descriptors, 40);
 NEURON_SIZE(neuron_queue_init, 48);
 NEURON_SIZE(neuron_notifications_init, 56);
+NEURON_SIZE(neuron_store, 24);
+NEURON_SIZE(neuron_core_lock, 36);
 
 #endif

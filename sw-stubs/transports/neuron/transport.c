@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sw-stubs/transports/neuron/accounts.h"
 #include "sw-stubs/transports/neuron/memory.h"
 #include "sw-stubs/transports/neuron/neuron.h"
 #include "sw-stubs/transports/neuron/requests.h"
@@ -33,6 +34,7 @@ struct context {
     int config;
     struct neuron_device_info info;
     struct neuron_memory memory; /* has the file */
+    struct neuron_accounts accounts;
     struct queue_rings rings[MAX_ENGINES][QUEUES];
 };
 
@@ -110,11 +112,11 @@ static void dma_free(void* context, const trn_dma_memory* memory) {
     if (block != NULL) trn_neuron_free(all, block);
 }
 
-static int memory_alloc(void* context, uint32_t core, uint32_t stack, uint64_t size,
-                        uint64_t alignment, uint64_t* address) {
+static int memory_alloc(void* context, const trn_kernel_memory* wanted, uint64_t* address) {
     struct neuron_block* block = NULL;
-    const int error =
-        trn_neuron_alloc(&self(context)->memory, core, stack, size, alignment, &block);
+    const uint32_t type =
+        wanted->purpose == TRN_MEMORY_TENSORS ? NEURON_DEVICE_TENSORS : NEURON_DEVICE_CODE;
+    const int error = trn_neuron_alloc(&self(context)->memory, wanted, type, &block);
     if (error == 0) *address = block->address;
     return error;
 }
@@ -166,7 +168,9 @@ static int find_block(void* context, const trn_kernel_ring* r, uint64_t base, ui
     struct neuron_memory* memory = &self(context)->memory;
     const struct neuron_block* source = trn_neuron_find(memory, base, size);
     if (source == NULL) return -EINVAL;
-    return trn_neuron_alloc(memory, r->core, source->stack, size, PAGE, block);
+    const trn_kernel_memory wanted = {
+        .core = r->core, .stack = source->stack, .size = size, .alignment = PAGE};
+    return trn_neuron_alloc(memory, &wanted, NEURON_DEVICE_DMA_RINGS, block);
 }
 
 static int put_descriptors(void* context, uint64_t base, uint32_t length,
@@ -214,19 +218,32 @@ static int notifications(void* context, int is_top_sp, uint32_t number, uint32_t
     return error;
 }
 
+/* ---- accounts ---- */
+
+static void program_loaded(void* context, uint32_t core) {
+    trn_neuron_account_load(&self(context)->accounts, core);
+}
+
+static void program_ended(void* context, const trn_kernel_run* run) {
+    trn_neuron_account_run(&self(context)->accounts, run);
+}
+
 static const trn_kernel_driver kernel_driver = {.reset = reset,
                                                 .memory_alloc = memory_alloc,
                                                 .memory_free = memory_free,
                                                 .write = write_memory,
                                                 .read = read_memory,
                                                 .ring_init = ring_init,
-                                                .notifications = notifications};
+                                                .notifications = notifications,
+                                                .program_loaded = program_loaded,
+                                                .program_ended = program_ended};
 
 /* ---- opening ---- */
 
 static void close_transport(void* context) {
     struct context* state = context;
     trn_neuron_free_all(&state->memory);
+    trn_neuron_accounts_close(&state->accounts);
     if (state->config >= 0) close(state->config);
     if (state->memory.file >= 0) close(state->memory.file);
     free(state);
@@ -241,6 +258,7 @@ static int open_device(struct context* context, unsigned number) {
     struct neuron_function_address function = {.device = 0};
     if (error == 0) error = request(context, NEURON_FUNCTION_ADDRESS, &function);
     if (error != 0) return error;
+    trn_neuron_accounts_open(&context->accounts, context->memory.file);
     snprintf(context->folder, sizeof context->folder, TRN_SYSFS_DEVICES "/%04x:%02x:%02x.%x",
              function.domain, function.bus, function.slot, function.function);
     snprintf(path, sizeof path, "%s/config", context->folder);

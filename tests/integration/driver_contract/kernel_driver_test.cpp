@@ -26,9 +26,9 @@ public:
         static constexpr trn_kernel_driver kernel{
             .reset = [](void* c, std::uint32_t map) { return self(c).reset(map); },
             .memory_alloc =
-                [](void* c, std::uint32_t, std::uint32_t stack, std::uint64_t size,
-                   std::uint64_t alignment, std::uint64_t* address) {
-                    *address = self(c).allocate(stack, size, alignment);
+                [](void* c, const trn_kernel_memory* wanted, std::uint64_t* address) {
+                    *address = self(c).allocate(wanted->stack, wanted->size, wanted->alignment);
+                    self(c).memory[wanted->purpose] += wanted->size;
                     return 0;
                 },
             .memory_free = [](void* c, std::uint64_t) { --self(c).allocated; },
@@ -48,7 +48,10 @@ public:
                    std::uint32_t size, trn_dma_memory* ring) {
                     return self(c).open(is_top_sp != 0 ? TRN_NOTIFY_TOP_SP : TRN_NOTIFY_CORE,
                                         number, slot, size, *ring);
-                }};
+                },
+            .program_loaded = [](void* c, std::uint32_t core) { self(c).loads.push_back(core); },
+            .program_ended = [](void* c,
+                                const trn_kernel_run* run) { self(c).runs.push_back(*run); }};
         trn_transport t{};
         t.context = this;
         t.name = "kernel driver";
@@ -87,6 +90,9 @@ public:
 
     unsigned resets = 0, rings = 0;
     int allocated = 0;
+    std::map<trn_memory_purpose, std::uint64_t> memory;  // bytes allocated
+    std::vector<std::uint32_t> loads;                    // cores
+    std::vector<trn_kernel_run> runs;
 
 private:
     static kernel_side& self(void* context) { return *static_cast<kernel_side*>(context); }
@@ -185,7 +191,10 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
             options.core = 1;
             {
                 const loaded_program program(process, set_of_sums, options);
-                EXPECT_EQ(kernel.allocated, 1);
+                EXPECT_EQ(kernel.allocated, 2);
+                EXPECT_GE(kernel.memory[TRN_MEMORY_TENSORS], 65536u);
+                EXPECT_GT(kernel.memory[TRN_MEMORY_CODE], 0u);
+                EXPECT_EQ(kernel.loads, std::vector<std::uint32_t>{1});
                 EXPECT_EQ(program.find("y").address % 65536, 0u);
                 for (int run = 1; run <= 2; ++run) {
                     program.write(program.find("x"), numbers(run));
@@ -194,6 +203,12 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
                     EXPECT_EQ(program.read(program.find("y")), numbers(2 * run));
                 }
                 EXPECT_EQ(kernel.rings, 2u * 16u);
+                ASSERT_EQ(kernel.runs.size(), 2u);
+                for (const trn_kernel_run& run : kernel.runs) {
+                    EXPECT_EQ(run.core, 1u);
+                    EXPECT_EQ(run.outcome, TRN_RUN_COMPLETED);
+                    EXPECT_GT(run.busy_ns, 0u);
+                }
             }
             EXPECT_EQ(kernel.allocated, 0);
         });

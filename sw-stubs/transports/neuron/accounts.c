@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sw-stubs/transports/neuron/accounts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sw-stubs/transports/neuron/memory.h"
+#include "sw-stubs/transports/neuron/requests.h"
+
+/* Layout of the data store (contract 12.1), in words of 64 bits. */
+enum {
+    SIGNATURE = 0x0073646e, /* "nds" */
+    RUNTIME_VERSION = 1,    /* of the device's counters */
+    CORES = 32,             /* counters of cores 0 to 3 */
+    OLD_COUNTERS = 31,      /* of such a core, here; the others follow at ADDED */
+    OLD_CORES = 4,
+    ADDED = 6992,
+    ADDED_COUNTERS = 64,
+    MORE_CORES = 7248, /* counters of cores 4 to 15 */
+    MORE_COUNTERS = 96,
+    MAX_CORES = 16,
+    STORE_WORDS = MORE_CORES + (MAX_CORES - OLD_CORES) * MORE_COUNTERS
+};
+
+enum counter {
+    TIME_IN_USE = 0, /* picoseconds */
+    COMPLETED = 1,
+    COMPLETED_WITH_ERROR = 2,
+    COMPLETED_WITH_NUMERICAL_ERROR = 3,
+    TIMED_OUT = 4,
+    HARDWARE_ERROR = 11,
+    FAILURE = 16,
+    LOADS = 27,
+    RUNS = 28,
+    OUT_OF_BOUNDS = 30,
+    CORE_MEMORY_ERROR = 33,
+    DMA_ABORT = 34,
+    SEMAPHORE_ERROR = 36,
+    PSUM_COLLISION = 38
+};
+
+#define PICOSECONDS 1000u           /* of a nanosecond */
+#define VERSION (UINT64_C(2) << 40) /* 2.0.0: the runtime that tools show for this library */
+
+static volatile uint64_t* counter_of(const struct neuron_accounts* a, uint32_t core, uint32_t n) {
+    if (core >= OLD_CORES) return a->words + MORE_CORES + (core - OLD_CORES) * MORE_COUNTERS + n;
+    if (n < OLD_COUNTERS) return a->words + CORES + core * OLD_COUNTERS + n;
+    return a->words + ADDED + core * ADDED_COUNTERS + (n - OLD_COUNTERS);
+}
+
+static void add(const struct neuron_accounts* a, uint32_t core, enum counter n, uint64_t amount) {
+    if (a->words != NULL && core < MAX_CORES) *counter_of(a, core, n) += amount;
+}
+
+void trn_neuron_accounts_open(struct neuron_accounts* accounts, int file) {
+    *accounts = (struct neuron_accounts){.file = file};
+    struct neuron_store store = {.process = 0};
+    if (trn_neuron_request(file, NEURON_STORE_ACQUIRE, &store) != 0) return;
+    void* words = MAP_FAILED;
+    if (store.size >= STORE_WORDS * sizeof(uint64_t))
+        words = mmap(NULL, store.size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                     (off_t)store.mmap_offset);
+    if (words == MAP_FAILED) {
+        trn_neuron_request(file, NEURON_STORE_RELEASE, &store);
+        return;
+    }
+    accounts->words = words;
+    accounts->size = store.size;
+    accounts->words[0] = SIGNATURE;
+    accounts->words[RUNTIME_VERSION] = VERSION;
+}
+
+void trn_neuron_accounts_close(struct neuron_accounts* accounts) {
+    if (accounts->words == NULL) return;
+    munmap((void*)(uintptr_t)accounts->words, accounts->size);
+    accounts->words = NULL;
+    struct neuron_store store = {.process = 0};
+    trn_neuron_request(accounts->file, NEURON_STORE_RELEASE, &store);
+}
+
+/* The lock shows other processes who uses the core. Another process may have it: that is no error,
+ * because the driver's lock excludes nobody from the core. It ends with the process. */
+static void lock(struct neuron_accounts* accounts, uint32_t core) {
+    if (core >= MAX_CORES || accounts->locked_cores >> core & 1) return;
+    accounts->locked_cores |= 1u << core;
+    struct neuron_core_lock wanted = {.core = core, .program = "trnvp"};
+    const int error = trn_neuron_request(accounts->file, NEURON_CORE_LOCK, &wanted);
+    if (error == 0 || error == -EALREADY)
+        trn_neuron_request(accounts->file, NEURON_CORE_SHARE, &wanted);
+}
+
+void trn_neuron_account_load(struct neuron_accounts* accounts, uint32_t core) {
+    lock(accounts, core);
+    add(accounts, core, LOADS, 1);
+}
+
+/* What a failed run counts beside FAILURE. */
+static enum counter counter_of_failure(trn_run_outcome outcome) {
+    switch (outcome) {
+    case TRN_RUN_NUMERICAL_ERROR:
+        return COMPLETED_WITH_NUMERICAL_ERROR;
+    case TRN_RUN_OUT_OF_BOUNDS:
+        return OUT_OF_BOUNDS;
+    case TRN_RUN_SEMAPHORE_ERROR:
+        return SEMAPHORE_ERROR;
+    case TRN_RUN_PSUM_COLLISION:
+        return PSUM_COLLISION;
+    case TRN_RUN_MEMORY_ERROR:
+        return CORE_MEMORY_ERROR;
+    case TRN_RUN_DMA_ABORT:
+        return DMA_ABORT;
+    case TRN_RUN_TIMED_OUT:
+        return TIMED_OUT;
+    default:
+        return COMPLETED_WITH_ERROR;
+    }
+}
+
+void trn_neuron_account_run(struct neuron_accounts* accounts, const trn_kernel_run* run) {
+    add(accounts, run->core, RUNS, 1);
+    add(accounts, run->core, TIME_IN_USE, run->busy_ns * PICOSECONDS);
+    if (run->outcome == TRN_RUN_COMPLETED) {
+        add(accounts, run->core, COMPLETED, 1);
+        return;
+    }
+    add(accounts, run->core, FAILURE, 1);
+    add(accounts, run->core, counter_of_failure(run->outcome), 1);
+    if (run->outcome == TRN_RUN_MEMORY_ERROR || run->outcome == TRN_RUN_DMA_ABORT)
+        add(accounts, run->core, HARDWARE_ERROR, 1);
+}
