@@ -14,10 +14,14 @@
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/reach.h"
 
-static struct { uint32_t uncorrected, repairable; } stacks[HBM_MAX_STACKS];
+#define MAX_CORES TRN_MISC_RAM_CORE_ECC_COUNT
+
+static struct { uint32_t corrected, uncorrected, repairable; } stacks[HBM_MAX_STACKS];
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
-static uint32_t unhealthy_components;                     // value of HEALTH_STATUS
-static bool hot[TRN_SENSORS_TEMPERATURE_COUNT];           // diodes, until they have cooled down
+static struct { uint32_t corrected, uncorrected; } cores[MAX_CORES];
+static uint32_t temperature_alarms;
+static uint32_t unhealthy_components;            // value of HEALTH_STATUS
+static bool hot[TRN_SENSORS_TEMPERATURE_COUNT];  // diodes, until they have cooled down
 
 void health_init(void) {
     mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
@@ -49,9 +53,14 @@ void health_publish(void) {
                            at_most(sram.uncorrected, TRN_MISC_RAM_SRAM_ECC_UNCORRECTED_GET(~0u))));
     health_set(TRN_MISC_RAM_HEALTH_STATUS_SRAM_MASK,
                sram.uncorrected == 0 ? 0 : TRN_MISC_RAM_HEALTH_STATUS_SRAM_MASK);
+    bool is_beyond_repair = false;
     for (unsigned stack = 0; stack < generation->stacks; ++stack) {
+        const uint32_t corrected = TRN_MISC_RAM_HBM_ECC_CORRECTED_SET(
+            at_most(stacks[stack].corrected, TRN_MISC_RAM_HBM_ECC_CORRECTED_GET(~0u)));
+        is_beyond_repair |= stacks[stack].uncorrected != 0;
         if (generation->api_version < MISC_RAM_API_SPLIT_ECC) {
-            misc_ram_write(MISC_RAM_AT(HBM_ECC, stack), at_most(stacks[stack].uncorrected, 0xffff));
+            misc_ram_write(MISC_RAM_AT(HBM_ECC, stack),
+                           corrected | at_most(stacks[stack].uncorrected, 0xffff));
             continue;
         }
         const uint32_t uncorrected =
@@ -59,19 +68,20 @@ void health_publish(void) {
         const uint32_t repairable =
             at_most(stacks[stack].repairable, TRN_MISC_RAM_HBM_ECC_REPAIRABLE_GET(~0u));
         misc_ram_write(MISC_RAM_AT(HBM_ECC, stack),
-                       TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_SET(uncorrected) |
+                       corrected | TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_SET(uncorrected) |
                            TRN_MISC_RAM_HBM_ECC_REPAIRABLE_SET(repairable));
     }
     const uint32_t repair = worst_repair_state();
     misc_ram_write(MISC_RAM(HBM_REPAIR), repair);
-    health_set(TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK, repair == TRN_HBM_STATUS_REPAIR_STATE_FAILED
-                                                        ? TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK
-                                                        : 0);
+    is_beyond_repair |= repair == TRN_HBM_STATUS_REPAIR_STATE_FAILED;
+    health_set(TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK,
+               is_beyond_repair ? TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK : 0);
 }
 
 void health_hbm_error(void) {
     for (unsigned stack = 0; stack < generation->stacks; ++stack) {
         const struct hbm_errors errors = hbm_take_errors(stack);
+        stacks[stack].corrected += errors.corrected;
         stacks[stack].uncorrected += errors.uncorrected;
         stacks[stack].repairable += errors.repairable;
         if (errors.corrected + errors.uncorrected + errors.repairable == 0) continue;
@@ -84,12 +94,24 @@ void health_hbm_error(void) {
     level_irq_served(IRQ_HBM);
 }
 
+static void publish_core(unsigned core, const struct sram_errors* errors) {
+    if (core >= MAX_CORES) return;
+    cores[core].corrected += errors->corrected;
+    cores[core].uncorrected += errors->uncorrected;
+    misc_ram_write(MISC_RAM_AT(CORE_ECC, core),
+                   TRN_MISC_RAM_CORE_ECC_CORRECTED_SET(
+                       at_most(cores[core].corrected, TRN_MISC_RAM_CORE_ECC_CORRECTED_GET(~0u))) |
+                       TRN_MISC_RAM_CORE_ECC_UNCORRECTED_SET(at_most(
+                           cores[core].uncorrected, TRN_MISC_RAM_CORE_ECC_UNCORRECTED_GET(~0u))));
+}
+
 static void take_sram_errors(unsigned core, uint64_t registers) {
     struct sram_errors errors;
     if (!can_reach(registers) || !sram_take_errors(registers, &errors)) return;
     if (errors.corrected + errors.uncorrected == 0) return;
     sram.corrected += errors.corrected;
     sram.uncorrected += errors.uncorrected;
+    publish_core(core, &errors);
     log_warn("NeuronCore %u: memory errors, %u corrected, %u uncorrected, last at %x", core,
              errors.corrected, errors.uncorrected, errors.last);
     error_log_add(ERROR_SRAM, (uint16_t)core, errors.last);
@@ -120,6 +142,10 @@ void health_repair_hbm(void) {
             stacks[stack].repairable = 0;
             log_info("HBM stack %u: repaired", stack);
         } else {
+            // Drivers from 2.26 on take a state other than none as invalid while no error beyond
+            // repair is counted.
+            stacks[stack].uncorrected += stacks[stack].repairable;
+            stacks[stack].repairable = 0;
             log_error("HBM stack %u: repair failed", stack);
             error_log_add(ERROR_HBM_REPAIR, (uint16_t)stack, hbm_repair_state(stack));
         }
@@ -158,17 +184,22 @@ void health_dma_abort(void) {
 void health_temperature(void) {
     static const char* const names[] = {"die 0", "die 1", "HBM 0", "HBM 1", "HBM 2", "HBM 3"};
     const int32_t limit = (int32_t)mmio_read(SENSORS(ALARM_TEMPERATURE));
-    bool any_hot = false;
+    uint32_t all_hot = 0;
     for (unsigned diode = 0; diode < TRN_SENSORS_TEMPERATURE_COUNT; ++diode) {
         const int32_t now = sensors_temperature(diode);
         if (now >= limit && !hot[diode]) {
             log_warn("%s is %d.%03d degrees Celsius hot", names[diode], now / 1000, now % 1000);
             error_log_add(ERROR_TEMPERATURE, (uint16_t)diode, (uint32_t)now);
+            ++temperature_alarms;
         }
         hot[diode] = now >= (hot[diode] ? limit - HYSTERESIS : limit);
-        any_hot |= hot[diode];
+        all_hot |= (uint32_t)hot[diode] << diode;
     }
-    if (any_hot) {
+    misc_ram_write(MISC_RAM(THERMAL),
+                   TRN_MISC_RAM_THERMAL_HOT_SET(all_hot) |
+                       TRN_MISC_RAM_THERMAL_ALARMS_SET(
+                           at_most(temperature_alarms, TRN_MISC_RAM_THERMAL_ALARMS_GET(~0u))));
+    if (all_hot != 0) {
         event_raise_at(EVENT_TEMPERATURE, timer_now_us() + HOT_POLL_US);
         return;
     }

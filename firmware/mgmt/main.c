@@ -51,6 +51,12 @@ static void close_stack_guard(void) {
     csr_write(pmpcfg0, (unsigned long)(PMPCFG_LOCK | PMPCFG_NAPOT));
 }
 
+static void publish_reset_reason(uint32_t reason) {
+    const uint32_t others =
+        misc_ram_read(MISC_RAM(RESETS)) & ~(uint32_t)TRN_MISC_RAM_RESETS_CAUSES_MASK;
+    misc_ram_write(MISC_RAM(RESETS), others | TRN_MISC_RAM_RESETS_CAUSES_SET(reason));
+}
+
 static void announce(void) {
     const uint32_t reason = mmio_read(RESET_CONTROLLER(RESET_REASON));
     char reasons[64];
@@ -59,6 +65,7 @@ static void announce(void) {
     if (reason & TRN_RESET_CONTROLLER_RESET_REASON_WATCHDOG_MASK)
         error_log_add(ERROR_WATCHDOG, 0, 0);
     mmio_write(RESET_CONTROLLER(RESET_REASON), reason);
+    publish_reset_reason(reason);
     const uint32_t boot = mmio_read(RESET_CONTROLLER(BOOT_STATUS));
     if (boot & TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK)
         error_log_add(ERROR_FALLBACK, TRN_RESET_CONTROLLER_BOOT_STATUS_SLOT_GET(boot),

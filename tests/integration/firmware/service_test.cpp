@@ -222,13 +222,19 @@ TEST_F(ServiceTest, SimulatorResetWordReadsZeroWhenTheResetIsDone) {
 TEST_F(ServiceTest, HbmErrorsAppearInMiscRamAndInTheErrorLog) {
     boot();
     EXPECT_EQ(misc_word(misc::hbm_ecc, 2), 0u);
+    chip->stacks[2]->inject("hbm_corrected", {{"offset", "64"}});
+    host->read(AXI_DIE_1 + 64);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::hbm_ecc, 2) == 0x10000; }, 10))
+        << std::hex << misc_word(misc::hbm_ecc, 2);
+    EXPECT_EQ(misc_word(misc::health_status), 0u);
     chip->stacks[2]->inject("hbm_uncorrected", {{"offset", "4096"}});
     host->read(AXI_DIE_1 + 4096);
     chip->stacks[2]->inject("hbm_repairable", {{"offset", "8192"}});
     host->read(AXI_DIE_1 + 8192);
-    EXPECT_TRUE(run_until([&] { return misc_word(misc::hbm_ecc, 2) == 0x1001; }, 10))
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::hbm_ecc, 2) == 0x11001; }, 10))
         << std::hex << misc_word(misc::hbm_ecc, 2);
     EXPECT_EQ(misc_word(misc::hbm_repair), 1u);
+    EXPECT_EQ(misc_word(misc::health_status), misc_ram_regs::health_status::hbm.mask());
     EXPECT_TRUE(run_until_printed("HBM stack 2"));
     EXPECT_EQ(host->read(AXI_MISC_RAM + 0x900), 0x4c455254u);
     EXPECT_GE(host->read(AXI_MISC_RAM + 0x908), 1u);
@@ -257,6 +263,8 @@ TEST_F(ServiceTest, FailedRepairIsPublished) {
     set_misc(misc::trigger, 1);
     EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
     EXPECT_EQ(misc_word(misc::hbm_repair), 2u);
+    EXPECT_EQ(misc_word(misc::hbm_ecc, 0), 0x1000u);  // beyond repair now
+    EXPECT_EQ(misc_word(misc::health_status), misc_ram_regs::health_status::hbm.mask());
     EXPECT_TRUE(run_until_printed("HBM stack 0: repair failed"));
 }
 
@@ -275,6 +283,19 @@ TEST_F(ServiceTest, HotDiodeIsReportedOnce) {
     boot();
     chip->sensors.inject("temperature", {{"diode", "1"}, {"kelvin", "72"}});
     EXPECT_TRUE(run_until_printed("die 1 is", 100)) << console;
+    EXPECT_EQ(misc_word(misc::thermal), 0x10002u);
+    chip->sensors.inject("temperature", {{"diode", "1"}, {"kelvin", "0"}});
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::thermal) == 0x10000; }, 300));
+}
+
+TEST_F(ServiceTest, ResetReasonAndDeviceResetsAreCounted) {
+    using namespace misc_ram_regs::resets;
+    boot();
+    EXPECT_EQ(misc_word(misc::resets), 1u);  // power-on
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
+    EXPECT_EQ(device.get(misc_word(misc::resets)), 1u);
 }
 
 TEST_F(ServiceTest, ThermalTripResetsTheChipAndItBootsAgain) {
