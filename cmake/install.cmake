@@ -5,7 +5,7 @@ set(trn_share ${CMAKE_INSTALL_DATADIR}/trnvp)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME trnvp)
 
 # The command and the programs that it starts find each other in their folder.
-install(TARGETS trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm trn-ls trn-guest)
+install(TARGETS trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm trn-ls trn-top trn-monitor trn-guest)
 install(DIRECTORY platform/boards DESTINATION ${trn_share} FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY scenarios DESTINATION ${trn_share} PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -15,7 +15,7 @@ install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 # Manual pages and completions, which programs write from their option tables: those of trn-nki where its Python is complete.
 set(trn_manuals ${CMAKE_BINARY_DIR}/manuals)
 file(MAKE_DIRECTORY ${trn_manuals}/trnvp ${trn_manuals}/python3-trnvp)
-set(programs trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm trn-ls)
+set(programs trnvp trnvp-test trnvp-report trnvp-guest trnctl trn-asm trn-ls trn-top trn-monitor)
 set(commands)
 foreach(program ${programs})
     list(APPEND commands COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
@@ -163,5 +163,5 @@ endforeach()
 
 # Builds what is installed.
 add_custom_target(installed)
-add_dependencies(installed trnvp_family trnctl trn-asm trn-guest trn-generate-registers trn_driver trn_vfio_user_client trnvp_library trnvp_machine
+add_dependencies(installed trnvp_family trnctl trn-asm trn-ls trn-top trn-monitor trn-guest trn-generate-registers trn_driver trn_vfio_user_client trnvp_library trnvp_machine
     trnvp_abi manuals firmware)

@@ -55,7 +55,7 @@ file(WRITE ${trn_debian}/changelog "trnvp (${PROJECT_VERSION}) stable; urgency=m
 execute_process(COMMAND gzip -9nf ${trn_debian}/changelog COMMAND_ERROR_IS_FATAL ANY)
 
 set(same "(= ${PROJECT_VERSION})")
-trn_package(trnvp TEXT "The programs trnvp, trnctl and trn-asm, with boards and scenarios."
+trn_package(trnvp TEXT "The programs trnvp, trnctl, trn-asm, trn-ls, trn-top and trn-monitor, with boards and scenarios."
     DEPENDS "trnvp-firmware ${same}" RECOMMENDS python3-trnvp)
 trn_package(trnvp-firmware ALL TEXT "Firmware of the virtual chips, with symbols for debuggers.")
 trn_package(libtrnvp-dev SECTION libdevel RECOMMENDS "trnvp ${same}"

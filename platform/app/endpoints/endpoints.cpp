@@ -69,6 +69,13 @@ std::vector<std::string> endpoints::attached() const {
     return names;
 }
 
+std::vector<endpoints::client> endpoints::clients() const {
+    std::vector<client> all;
+    for (const auto& f : functions_)
+        if (const auto pid = f->client_process()) all.push_back({f->settings().name, *pid});
+    return all;
+}
+
 handover endpoints::hand_over() {
     handover clients;
     control_.hand_over(clients);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -41,6 +42,12 @@ public:
 
     /// Names of the functions that a host is attached to.
     std::vector<std::string> attached() const;
+    /// A process that is attached to a function.
+    struct client {
+        std::string function;
+        std::uint64_t pid;
+    };
+    std::vector<client> clients() const;
     /// The clients of all endpoints except PCIe functions, for another process with the same
     /// endpoints.
     handover hand_over();

@@ -274,7 +274,63 @@ private:
     const std::string place_;
 };
 
+/// JSON schemas of types.
+class describer {
+public:
+    explicit describer(json& properties) : properties_(properties) {}
+
+    template <class T>
+    void operator()(const char* name, const T& value) {
+        properties_[name] = schema_of(value);
+    }
+
+    template <class T>
+    static json schema_of(const T& value) {
+        if constexpr (std::same_as<T, bool>) {
+            return {{"type", "boolean"}};
+        } else if constexpr (std::unsigned_integral<T>) {
+            return {{"type", "integer"}, {"minimum", 0}};
+        } else if constexpr (std::floating_point<T>) {
+            return {{"type", "number"}};
+        } else {
+            json properties = json::object();
+            describer inside(properties);
+            fields(inside, value);
+            return {{"type", "object"}, {"properties", properties}};
+        }
+    }
+    static json schema_of(const std::string&) { return {{"type", "string"}}; }
+    static json schema_of(device_status) {
+        json names = json::array();
+        for (const auto& [known, name] : statuses) names.push_back(name);
+        return {{"enum", names}};
+    }
+    template <class T>
+    static json schema_of(const std::vector<T>&) {
+        return {{"type", "array"}, {"items", schema_of(T())}};
+    }
+    template <class T>
+    static json schema_of(const std::map<std::string, T>&) {
+        return {{"type", "object"}, {"additionalProperties", schema_of(T())}};
+    }
+    template <class T>
+    static json schema_of(const known<T>&) {
+        return schema_of(T());
+    }
+
+private:
+    json& properties_;
+};
+
 }  // namespace
+
+json state_schema() {
+    json schema = describer::schema_of(machine_state());
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+    schema["title"] = "State of a machine with Neuron devices";
+    schema["required"] = {"wall_ms", "instances"};
+    return schema;
+}
 
 json to_json(const machine_state& state) {
     return writer::value_of(state);

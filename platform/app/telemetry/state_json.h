@@ -18,5 +18,7 @@ struct state_error : std::runtime_error {
 nlohmann::json to_json(const machine_state& state);
 /// Accepts fields that it does not know. \throws state_error for a value of another type
 machine_state state_of(const nlohmann::json& value);
+/// JSON schema (draft 7) of that form.
+nlohmann::json state_schema();
 
 }  // namespace trn::telemetry

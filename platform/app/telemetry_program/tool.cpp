@@ -31,7 +31,7 @@ void add_source_options(cli::command& app, source_choice& chosen) {
     app.add_option("--sysfs", chosen.sysfs,
                    "root folder of a machine with the Neuron driver (default: /, if it has one)");
     app.add_option("--file", chosen.file, "recording of `trn-monitor --record`");
-    app.add_option("--at", chosen.at,
+    app.add_option("--at", chosen.time,
                    "time in the recording: seconds since its start, a simulated time like '10 ms', "
                    "or 'end'")
         ->needs("--file");

@@ -5,6 +5,7 @@
 
 #include "platform/app/telemetry/sources/state_source.h"
 #include "platform/app/telemetry/state_json.h"
+#include "platform/app/telemetry/views/attributes_json.h"
 #include "platform/app/telemetry/views/ls_json.h"
 #include "platform/app/telemetry/views/ls_table.h"
 #include "platform/app/telemetry/views/topology.h"
@@ -20,12 +21,14 @@ using namespace trn::telemetry;
 struct options {
     source_choice source;
     bool wide = false, all_processes = false, topology = false;
-    bool json = false, state = false;
+    bool json = false, state = false, attributes = false, schema = false;
     std::optional<double> watch;
 };
 
 void show(const options& chosen, const machine_state& state) {
     if (chosen.state) return print_raw(stdout, config::to_ascii(to_json(state)) + "\n");
+    if (chosen.attributes)
+        return print_raw(stdout, config::to_ascii(attributes_json(state)) + "\n");
     if (chosen.json)
         return print_raw(stdout, config::to_ascii(ls_json(state, chosen.all_processes)) + "\n");
     const bool watches = chosen.watch.has_value();
@@ -38,8 +41,12 @@ void show(const options& chosen, const machine_state& state) {
 }
 
 int list(options& chosen) {
-    if (!chosen.source.file.empty() && chosen.source.at.empty() && !chosen.watch)
-        chosen.source.at = "end";
+    if (chosen.schema) {
+        print_raw(stdout, state_schema().dump(2) + "\n");
+        return 0;
+    }
+    if (!chosen.source.file.empty() && chosen.source.time.empty() && !chosen.watch)
+        chosen.source.time = "end";
     const auto source = open_source(chosen.source);
     const auto wanted = chosen.state ? detail::all : detail::devices;
     if (!chosen.watch) {
@@ -47,7 +54,8 @@ int list(options& chosen) {
         return 0;
     }
     end_on_signals();
-    const bool clears = size_of_terminal().columns != 0 && !chosen.json && !chosen.state;
+    const bool clears =
+        size_of_terminal().columns != 0 && !chosen.json && !chosen.state && !chosen.attributes;
     while (!should_end()) {
         const auto state = source->read(wanted);
         if (clears) print_raw(stdout, "\033[H\033[2J");
@@ -70,11 +78,14 @@ int main(int argc, char** argv) {
     app.add_flag("-t,--topology", chosen.topology, "also connections and links");
     app.add_flag("-j,--json-output,--json", chosen.json, "a JSON list of devices");
     app.add_flag("--state", chosen.state, "all that is known, as JSON (doc/telemetry.md)");
+    app.add_flag("--attributes", chosen.attributes,
+                 "device attributes and topology groups for schedulers, as JSON");
+    app.add_flag("--schema", chosen.schema, "the JSON schema of --state and of recordings");
     app.add_option("--watch", chosen.watch, "again after each interval, in seconds")
         ->check(cli::in_range(0.05, 3600.0));
     add_source_options(app, chosen.source);
     app.group_options("Output", {"--wide", "--show-all-procs", "--topology", "--json-output",
-                                 "--state", "--watch"});
+                                 "--state", "--attributes", "--schema", "--watch"});
     app.examples(
         {{"trn-ls", "devices of this machine, by the driver's sysfs"},
          {"trn-ls --connect sockets --topology", "of a platform that runs with --listen sockets"},

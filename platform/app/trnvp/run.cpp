@@ -26,6 +26,9 @@
 #include "platform/app/hart_option.h"
 #include "platform/app/platform.h"
 #include "platform/app/report_file.h"
+#include "platform/app/telemetry/views/prometheus_text.h"
+#include "platform/app/telemetry_model/device_states.h"
+#include "platform/app/telemetry_model/metrics_server.h"
 #include "platform/app/trnvp/event_recording.h"
 #include "platform/app/trnvp/states.h"
 #include "platform/framework/attach/console/console_writer.h"
@@ -51,7 +54,7 @@ using namespace std::chrono_literals;
 struct run_options {
     board_options board;
     std::string until, max_time;
-    std::string listen, gdb, uart, control_tcp, token_file;
+    std::string listen, gdb, uart, control_tcp, token_file, metrics;
     std::filesystem::path coverage;
     hart_choice hart;
     bool allow_remote = false;
@@ -96,10 +99,13 @@ public:
                                             {chosen.board.misuse_texts(), chosen.hart.mode},
                                             chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
+          devices_(platform_, [this] { return clients(); }),
           events_(platform_.methods()),
           states_(platform_.methods(), endpoints_, streams_, events_, state_options()),
           signals_(io(), SIGINT, SIGTERM),
-          tick_(io()) {}
+          tick_(io()) {
+        devices_.add_method();
+    }
 
     int run() {
         std::optional<fidelity_report> touched;
@@ -154,6 +160,12 @@ private:
         return {};
     }
 
+    std::vector<telemetry::device_states::client> clients() const {
+        std::vector<telemetry::device_states::client> all;
+        for (const auto& each : endpoints_.clients()) all.push_back({each.function, each.pid});
+        return all;
+    }
+
     void open_endpoints() {
         if (!chosen_.listen.empty()) endpoints_.open_folder(chosen_.listen);
         if (!chosen_.control_tcp.empty()) {
@@ -163,6 +175,9 @@ private:
         }
         if (chosen_.uart == "socket") endpoints_.open_consoles(chosen_.listen);
         if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
+        if (!chosen_.metrics.empty())
+            metrics_.emplace(io(), chosen_.metrics,
+                             [this] { return scrapes_.page(devices_.read(true)); });
     }
 
     void show_consoles() {
@@ -187,6 +202,8 @@ private:
             json sockets = json::array();
             for (const auto& d : endpoints_.all())
                 sockets.push_back({{"purpose", d.purpose}, {"address", d.address}});
+            if (metrics_)
+                sockets.push_back({{"purpose", "metrics"}, {"address", metrics_->address()}});
             return print_json({{"event", "started"},
                                {"version", about.version},
                                {"board", about.board},
@@ -201,6 +218,7 @@ private:
                  chosen_.board.build.seed);
         for (const auto& d : endpoints_.all())
             print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
+        if (metrics_) print_to(stderr, "  {:<14} {}\n", "metrics", metrics_->address());
     }
 
     static void print_json(const json& line) {
@@ -331,6 +349,9 @@ private:
     standard_streams streams_;
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
+    telemetry::device_states devices_;
+    telemetry::scrapes scrapes_;
+    std::optional<telemetry::metrics_server> metrics_;
     event_recording events_;
     states states_;
     boost::asio::signal_set signals_;
@@ -357,6 +378,9 @@ void add_run(cli::command* c, int& status) {
                 "--control-tcp may name an address that is not loopback");
     c->add_option("--token-file", chosen->token_file,
                   "file with the token of clients of --control-tcp");
+    c->add_option("--metrics", chosen->metrics,
+                  "serve /metrics for Prometheus on this loopback port (0 chooses one), or on "
+                  "HOST:PORT");
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
     c->add_option("--until", chosen->until,
@@ -372,7 +396,7 @@ void add_run(cli::command* c, int& status) {
         "Board", {"--kinds", "--firmware", "--set", "--timing", "--seed", "--hart", "--perf-map"});
     c->group_options("Stock software", {"--load", "--initrd", "--device-tree", "--bootargs"});
     c->group_options("Connections", {"--listen", "--gdb", "--control-tcp", "--allow-remote",
-                                     "--token-file", "--uart", "--record"});
+                                     "--token-file", "--metrics", "--uart", "--record"});
     c->group_options("Time", {"--until", "--max-time", "--time-policy", "--paused"});
     c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until",
                                  "--misuse", "--misuse-allow", "--check-protocol",

@@ -9,6 +9,12 @@
 
 namespace trn {
 
+/// Receives counters, except those that take long to determine.
+class quick_statistics : public statistics {
+protected:
+    ~quick_statistics() = default;
+};
+
 /// Receives the counters of a module and keeps one.
 class one_counter final : public statistics {
 public:
@@ -21,7 +27,8 @@ public:
     /// Whether `out` uses the counter, for a counter that takes long to determine.
     static bool wanted(const statistics& out, std::string_view counter) {
         const auto* receiver = dynamic_cast<const one_counter*>(&out);
-        return receiver == nullptr || receiver->name_ == counter;
+        if (receiver != nullptr) return receiver->name_ == counter;
+        return dynamic_cast<const quick_statistics*>(&out) == nullptr;
     }
 
 private:

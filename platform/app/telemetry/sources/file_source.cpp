@@ -30,34 +30,34 @@ struct moment {
 };
 
 moment moment_of(const std::string& text) {
-    moment at;
+    moment found;
     double seconds = 0;
     const auto [rest, wrong] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (text == "end") {
-        at.end = true;
+        found.end = true;
     } else if (wrong == std::errc{} && rest == text.data() + text.size()) {
         if (seconds < 0 || seconds > 1e9)
             throw source_usage(fmt::format("--at: {} is not 0 to 1e9 seconds", text));
-        at.milliseconds = static_cast<std::uint64_t>(seconds * 1000);
+        found.milliseconds = static_cast<std::uint64_t>(seconds * 1000);
     } else {
         const auto parsed = config::parse_time(text);
         if (const auto* why = std::get_if<config::refusal>(&parsed))
             throw source_usage(fmt::format("--at: {}", config::refusal_text(*why)));
-        at.picoseconds = std::get<picoseconds>(parsed).value;
+        found.picoseconds = std::get<picoseconds>(parsed).value;
     }
-    return at;
+    return found;
 }
 
 /// A recording: a state per line, in the order of time.
 class recording final : public state_source {
 public:
-    recording(std::string file, const std::string& at) : file_(std::move(file)), in_(file_) {
+    recording(std::string file, const std::string& time) : file_(std::move(file)), in_(file_) {
         std::error_code unknown;
         if (std::filesystem::is_directory(file_, unknown))
             throw source_usage(fmt::format("{} is a folder, not a recording", file_));
         if (!in_)
             throw source_usage(fmt::format("cannot read {}: {}", file_, std::strerror(errno)));
-        if (!at.empty()) seek(moment_of(at));
+        if (!time.empty()) seek(moment_of(time));
     }
 
     machine_state read(detail) override {
@@ -116,8 +116,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<state_source> file_source(const std::string& file, const std::string& at) {
-    return std::make_unique<recording>(file, at);
+std::unique_ptr<state_source> file_source(const std::string& file, const std::string& time) {
+    return std::make_unique<recording>(file, time);
 }
 
 }  // namespace trn::telemetry

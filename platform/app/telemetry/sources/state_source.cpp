@@ -11,10 +11,10 @@ std::unique_ptr<state_source> open_source(const source_choice& choice) {
     if (chosen > 1)
         throw source_usage(
             "--connect, --sysfs and --file exclude each other: one source of states");
-    if (!choice.at.empty() && choice.file.empty())
+    if (!choice.time.empty() && choice.file.empty())
         throw source_usage("--at needs --file: only a recording has earlier states");
     if (!choice.connect.empty()) return control_source(choice.connect, choice.token_file);
-    if (!choice.file.empty()) return file_source(choice.file, choice.at);
+    if (!choice.file.empty()) return file_source(choice.file, choice.time);
     if (!choice.sysfs.empty()) return sysfs_source(choice.sysfs);
     std::error_code unreadable;
     if (!std::filesystem::exists("/sys/class/neuron_device", unreadable))

@@ -40,7 +40,7 @@ struct source_choice {
     std::string token_file;  ///< of a remote control address
     std::string sysfs;       ///< root folder of a machine with the driver
     std::string file;        ///< recording: a state per line
-    std::string at;          ///< time in it: "12.5" (s since its start), "10 ms" (simulated), ""
+    std::string time;        ///< time in it: "12.5" (s since its start), "10 ms" (simulated), ""
 };
 
 /// Without a choice: the driver's sysfs of this machine, if it has one.
@@ -50,7 +50,7 @@ std::unique_ptr<state_source> open_source(const source_choice& choice);
 std::unique_ptr<state_source> control_source(const std::string& address,
                                              const std::string& token_file);
 std::unique_ptr<state_source> sysfs_source(const std::string& root);
-std::unique_ptr<state_source> file_source(const std::string& file, const std::string& at);
+std::unique_ptr<state_source> file_source(const std::string& file, const std::string& time);
 
 /// Milliseconds of Unix time.
 std::uint64_t wall_ms_now();

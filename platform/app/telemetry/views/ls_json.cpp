@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::size_t longest_command = 80;
 
-json processes_of(const instance& machine, const device& d, bool all) {
+json process_list(const instance& machine, const device& d, bool all) {
     json list = json::array();
     for (const auto& p : machine.processes)
         if (std::ranges::count(p.devices, d.index) != 0 && (all || !is_tool(p)))
@@ -42,7 +42,7 @@ json to_json(const machine_state& state, const instance& machine, const device& 
     for (unsigned n = 0; n < cores; ++n)
         object["neuroncore_ids"].push_back(first_logical_core(machine, d) + n);
     object["neuron_processes"] =
-        machine.process_error && machine.processes.empty() ? json() : processes_of(machine, d, all);
+        machine.process_error && machine.processes.empty() ? json() : process_list(machine, d, all);
     object["status"] = status_text(d);
     object["unhealthy_components"] = d.faulty ? json(*d.faulty) : json();
     return object;

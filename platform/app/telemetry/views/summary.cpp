@@ -148,12 +148,14 @@ known<double> interval::utilisation(const instance& machine, const device& d, co
 
 known<double> interval::flops(const instance& machine, const device& d, const core& c) const {
     if (seconds_ == 0) return std::nullopt;
-    const auto total = [](const core& of) -> known<std::uint64_t> {
-        if (const auto counted = of.info.find("flop_count"); counted != of.info.end())
+    const auto total = [](const core& counted_core) -> known<std::uint64_t> {
+        if (const auto counted = counted_core.info.find("flop_count");
+            counted != counted_core.info.end())
             return counted->second;
-        if (of.engines.empty()) return of.busy_ns ? known<std::uint64_t>(0) : std::nullopt;
+        if (counted_core.engines.empty())
+            return counted_core.busy_ns ? known<std::uint64_t>(0) : std::nullopt;
         std::uint64_t sum = 0;
-        for (const auto& [name, work] : of.engines) sum += work.flops.value_or(0);
+        for (const auto& [name, work] : counted_core.engines) sum += work.flops.value_or(0);
         return sum;
     };
     const auto now = total(c);

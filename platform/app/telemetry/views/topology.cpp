@@ -18,12 +18,12 @@ const device* with_index(const instance& machine, unsigned index) {
     return found == machine.devices.end() ? nullptr : &*found;
 }
 
-bool joined(const instance& machine, unsigned one, unsigned other) {
-    const auto has = [&](unsigned from, unsigned to) {
-        const auto* d = with_index(machine, from);
-        return d != nullptr && d->connected && std::ranges::count(*d->connected, to) != 0;
+bool joined(const instance& machine, unsigned first, unsigned second) {
+    const auto has = [&](unsigned index, unsigned neighbour) {
+        const auto* d = with_index(machine, index);
+        return d != nullptr && d->connected && std::ranges::count(*d->connected, neighbour) != 0;
     };
-    return has(one, other) || has(other, one);
+    return has(first, second) || has(second, first);
 }
 
 /// Devices of a row: 4 of a torus of rows, all of a ring; 0: neither.
@@ -36,12 +36,13 @@ unsigned row_of(const instance& machine) {
     bool any = false, is_grid = count % row == 0 && count > row, is_ring = true;
     for (unsigned n = 0; n < count; ++n) {
         if (!machine.devices[n].connected) return 0;
-        for (const auto to : *machine.devices[n].connected) {
+        for (const auto neighbour : *machine.devices[n].connected) {
             any = true;
-            const unsigned x = n % row, y = n / row, other_x = to % row, other_y = to / row;
+            const unsigned x = n % row, y = n / row, other_x = neighbour % row,
+                           other_y = neighbour / row;
             const bool in_row = y == other_y, in_column = x == other_x;
-            is_grid = is_grid && to < count && (in_row || in_column);
-            const auto distance = to > n ? to - n : n - to;
+            is_grid = is_grid && neighbour < count && (in_row || in_column);
+            const auto distance = neighbour > n ? neighbour - n : n - neighbour;
             is_ring = is_ring && (distance == 1 || distance == count - 1);
         }
     }

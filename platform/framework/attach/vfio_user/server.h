@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "platform/framework/attach/listen/listener.h"
@@ -32,6 +34,10 @@ public:
 
     /// Whether a client that has sent its version message is connected.
     bool attached() const { return session_ != nullptr; }
+    /// Its process; nothing without a client, or if the kernel does not say.
+    std::optional<std::uint64_t> client_process() const {
+        return session_ ? session_->process_id() : std::nullopt;
+    }
     /// Disconnects clients that have not sent a version message.
     void drop_waiting() { waiting_.turn_all_away(); }
     const config& settings() const { return cfg_; }

@@ -125,6 +125,15 @@ void vfio_user_session::finish_if_hung_up() {
     }
 }
 
+std::optional<std::uint64_t> vfio_user_session::process_id() {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(client_.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        peer.pid <= 0)
+        return std::nullopt;
+    return static_cast<std::uint64_t>(peer.pid);
+}
+
 void vfio_user_session::close() {
     if (phase_ == phase::closed) return;
     const bool owns_function = phase_ != phase::introducing;

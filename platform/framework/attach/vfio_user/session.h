@@ -44,6 +44,8 @@ public:
     void finish_if_hung_up();
     /// Detaches the client from the function; later handlers do nothing.
     void close();
+    /// The process that connected, by the kernel; nothing if it cannot be known.
+    std::optional<std::uint64_t> process_id();
 
 private:
     using message = vfio_user::message;

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/telemetry/views/prometheus_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "platform/app/telemetry/views/monitor_json.h"
+#include "platform/app/telemetry/views/summary.h"
+
+namespace trn::telemetry {
+
+namespace {
+
+using label = std::pair<const char*, std::string>;
+
+/// Samples of one name, which must stand together in the text.
+struct family {
+    const char* help;
+    const char* type;
+    std::string samples;
+};
+
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\\' || c == '"') out += '\\';
+        if (c == '\n')
+            out += "\\n";
+        else
+            out += c;
+    }
+    return out;
+}
+
+/// Labels as text: `a="b",`.
+std::string text_of(std::initializer_list<label> labels) {
+    std::string text;
+    for (const auto& [name, value] : labels)
+        fmt::format_to(std::back_inserter(text), "{}=\"{}\",", name, escaped(value));
+    return text;
+}
+
+class page {
+public:
+    page(const machine_state* before, const machine_state& now, const host_usage& host)
+        : before_(before), now_(now), host_(host), work_(before, now) {
+        for (const auto& machine : now.instances) add(machine);
+        if (now.time_ps)
+            sample("trn_simulated_time_seconds", "counter", "Simulated time of the platform", "",
+                   static_cast<double>(*now.time_ps) / 1e12);
+    }
+
+    std::string text() const {
+        std::string all;
+        for (const auto& name : order_) {
+            const auto& f = families_.at(name);
+            fmt::format_to(std::back_inserter(all), "# HELP {} {}\n# TYPE {} {}\n{}", name, f.help,
+                           name, f.type, f.samples);
+        }
+        return all;
+    }
+
+private:
+    template <class Number>
+    void sample(const std::string& name, const char* type, const char* help,
+                const std::string& labels, Number value) {
+        const auto [found, is_new] = families_.try_emplace(name, family{help, type, {}});
+        if (is_new) order_.push_back(name);
+        auto& out = found->second.samples;
+        out += name;
+        if (!labels.empty()) {
+            out += '{';
+            out.append(labels, 0, labels.size() - 1);  // without the last comma
+            out += '}';
+        }
+        fmt::format_to(std::back_inserter(out), " {}\n", value);
+    }
+    template <class Number>
+    void gauge(const std::string& name, const char* help, const std::string& labels, Number value) {
+        sample(name, "gauge", help, labels, value);
+    }
+    template <class T>
+    void known_gauge(const std::string& name, const char* help, const std::string& labels,
+                     const known<T>& value) {
+        if (value) gauge(name, help, labels, *value);
+    }
+
+    void add(const instance& machine) {
+        const auto own = text_of({{"instance_name", machine.name},
+                                  {"instance_id", machine.id},
+                                  {"instance_type", machine.type},
+                                  {"availability_zone", ""},
+                                  {"region", ""},
+                                  {"subnet_id", ""}});
+        for (const auto& share : runtimes_of(before_, now_, machine)) add(machine, share, own);
+        for (const auto& d : machine.devices) add(d, own);
+        add_host(own);
+        gauge("instance_info", "Information of the instance", own, 1);
+        if (!machine.devices.empty())
+            gauge("neuron_hardware_info", "Information of the Neuron hardware",
+                  own + text_of({{"neuron_device_count", fmt::format("{}", machine.devices.size())},
+                                 {"neuroncore_per_device_count",
+                                  fmt::format("{}", logical_cores(machine.devices.front()))}}),
+                  1);
+    }
+
+    void add(const instance& machine, const runtime_share& share, const std::string& own) {
+        const auto tagged = own + text_of({{"runtime_tag", share.tag}});
+        for (const auto& d : machine.devices)
+            if (std::ranges::count(share.devices, d.index) != 0)
+                add_cores(machine, share, d, tagged);
+        named_values host;
+        std::uint64_t on_device = 0;
+        bool is_known = false;
+        for (const auto& d : machine.devices) {
+            if (std::ranges::count(share.devices, d.index) == 0) continue;
+            for (const auto& [kind, bytes] : d.host_memory) host[kind] += bytes;
+            for (const auto& c : d.cores) {
+                is_known = is_known || c.device_memory_bytes;
+                on_device += c.device_memory_bytes.value_or(0);
+            }
+        }
+        if (share.owner && !share.owner->device_memory.empty()) {
+            is_known = true;
+            on_device = 0;
+            for (const auto& [kind, bytes] : share.owner->device_memory) on_device += bytes;
+        }
+        if (share.owner && !share.owner->host_memory.empty()) host = share.owner->host_memory;
+        std::uint64_t on_host = 0;
+        for (const auto& [kind, bytes] : host) on_host += bytes;
+        const char* used = "Memory that the runtime uses";
+        const std::string name = "neuron_runtime_memory_used_bytes";
+        if (!host.empty())
+            gauge(name, used, tagged + text_of({{"memory_location", "host"}}), on_host);
+        if (is_known)
+            gauge(name, used, tagged + text_of({{"memory_location", "neuron_device"}}), on_device);
+
+        const auto counted = executions_of(nullptr, now_, machine, share);
+        for (const auto& [type, count] : counted.errors)
+            sample("execution_errors_total", "counter", "Execution errors",
+                   tagged + text_of({{"error_type", type}}), count);
+        for (const auto& [type, count] : counted.status)
+            sample("execution_status_total", "counter", "Results of executions",
+                   tagged + text_of({{"status_type", type}}), count);
+        if (share.owner == nullptr) return;
+        const auto& p = *share.owner;
+        const std::array<std::pair<const char*, known<std::uint64_t>>, 4> latencies{
+            {{"p0", p.latency_p0_ns},
+             {"p50", p.latency_p50_ns},
+             {"p99", p.latency_p99_ns},
+             {"p100", p.latency_p100_ns}}};
+        for (const auto& [percentile, ns] : latencies)
+            if (ns)
+                gauge("execution_latency_seconds", "Latency of executions",
+                      tagged + text_of({{"percentile", percentile}}),
+                      static_cast<double>(*ns) / 1e9);
+        if (const auto usage = host_.of_process(p.pid))
+            for (std::size_t n = 0; n < 2; ++n)
+                gauge("neuron_runtime_vcpu_usage_ratio", "Processors that the runtime uses",
+                      tagged + text_of({{"usage_type", n == 0 ? "user" : "system"}}),
+                      (*usage)[n] / 100);
+    }
+
+    void add_cores(const instance& machine, const runtime_share& share, const device& d,
+                   const std::string& tagged) {
+        constexpr std::array kinds{"constants", "model_code", "model_shared_scratchpad",
+                                   "runtime_memory", "tensors"};
+        const auto together = cores_of_logical_core(d);
+        const auto first = first_logical_core(machine, d);
+        for (unsigned n = 0; n * together < d.cores.size(); ++n) {
+            if (share.owner && share.owner->cores &&
+                std::ranges::count(*share.owner->cores, first + n) == 0)
+                continue;
+            const auto labels = tagged + text_of({{"neuroncore", fmt::format("{}", first + n)}});
+            double sum = 0;
+            bool is_known = true, has_memory = false;
+            named_values memory;
+            for (unsigned c = n * together; c < (n + 1) * together && c < d.cores.size(); ++c) {
+                const auto used = work_.utilisation(machine, d, d.cores[c]);
+                is_known = is_known && used.has_value();
+                sum += used.value_or(0);
+                has_memory = has_memory || !d.cores[c].device_memory.empty();
+                for (const auto& [kind, bytes] : d.cores[c].device_memory) memory[kind] += bytes;
+            }
+            if (is_known)
+                gauge("neuroncore_utilization_ratio", "NeuronCore utilization ratio", labels,
+                      sum / together / 100);
+            if (has_memory)
+                for (const auto* kind : kinds)
+                    gauge(fmt::format("neuroncore_memory_usage_{}", kind),
+                          "Device memory of a NeuronCore, bytes",
+                          labels + text_of({{"memory_location", "None"}}), memory[kind]);
+        }
+    }
+
+    void add(const device& d, const std::string& own) {
+        const auto labels = own + text_of({{"neuron_device_index", fmt::format("{}", d.index)}});
+        for (const auto& [type, count] : ecc_events(d))
+            sample("hardware_ecc_events_total", "counter", "ECC events of Neuron devices",
+                   own + text_of({{"event_type", type},
+                                  {"neuron_device_index", fmt::format("{}", d.index)}}),
+                   count);
+        gauge("trn_device_ready", "1: software can use the device", labels,
+              d.status == device_status::ready ? 1 : 0);
+        gauge("trn_device_status_info", "Status of the device",
+              labels + text_of({{"status", status_text(d)}}), 1);
+        if (d.faulty)
+            gauge("trn_device_unhealthy_components", "Number of components with a fault", labels,
+                  d.faulty->size());
+        if (d.faulty)
+            for (const auto& component : *d.faulty)
+                gauge("trn_device_component_unhealthy", "1: the component has a fault",
+                      labels + text_of({{"component", component}}), 1);
+        if (d.hbm_repairable)
+            sample("trn_device_hbm_repairable_total", "counter",
+                   "Uncorrected errors of HBM that a repair removes", labels, *d.hbm_repairable);
+        for (const auto* state : {"pending", "failed"})
+            if (!d.repair.empty())
+                gauge("trn_device_hbm_repair", "1: state of the repair of HBM",
+                      labels + text_of({{"state", state}}), d.repair == state ? 1 : 0);
+        if (d.power_percent)
+            gauge("trn_device_power_utilization_ratio", "Part of the rated power", labels,
+                  *d.power_percent / 100);
+        known_gauge("trn_device_power_watts", "Power", labels, d.power_watts);
+        for (std::size_t n = 0; n < d.celsius.size(); ++n)
+            gauge("trn_device_temperature_celsius", "Temperature of a diode: dies, then HBM stacks",
+                  labels + text_of({{"diode", fmt::format("{}", n)}}), d.celsius[n]);
+        if (d.throttled)
+            gauge("trn_device_throttled", "1: clocks are reduced", labels, *d.throttled ? 1 : 0);
+        for (const auto& l : d.links) {
+            const auto port = labels + text_of({{"port", fmt::format("{}", l.port)}});
+            gauge("trn_link_up", "1: the link carries traffic", port, l.up ? 1 : 0);
+            sample("trn_link_failures_total", "counter", "Failures of the link", port, l.downs);
+            if (!l.fault.empty())
+                gauge("trn_link_fault_info", "Fault of the link",
+                      port + text_of({{"fault", l.fault}}), 1);
+        }
+        const auto count = [&](const char* name, const char* help, const known<std::uint64_t>& v) {
+            if (v) sample(name, "counter", help, labels, *v);
+        };
+        count("trn_device_dma_bytes_total", "Bytes moved by DMA engines", d.dma_bytes);
+        count("trn_device_dma_aborts_total", "Queues that DMA engines have aborted", d.dma_aborts);
+        count("trn_device_hbm_bytes_total", "Bytes read from and written to HBM", d.hbm_bytes);
+        count("trn_device_reset_requests_total", "Resets that the driver has requested",
+              d.reset_requests);
+        count("trn_device_reset_failures_total", "Resets that have failed", d.reset_failures);
+    }
+
+    void add_host(const std::string& own) {
+        const auto& m = host_.now;
+        gauge("system_vcpu_count", "Processors", own, m.processors.size());
+        if (const auto shares = host_.mean_percent()) {
+            // user with nice; system with io_wait, irq and soft_irq
+            const auto& s = *shares;
+            const double user = s[0] + s[1], system = s[2] + s[4] + s[5] + s[6];
+            const char* help = "Part of the processors in use";
+            gauge("system_vcpu_usage_ratio", help, own + text_of({{"usage_type", "user"}}),
+                  std::min(1.0, user / 100));
+            gauge("system_vcpu_usage_ratio", help, own + text_of({{"usage_type", "system"}}),
+                  std::min(1.0, system / 100));
+        }
+        const auto add_memory = [&](const char* total, const char* used, const auto& all,
+                                    const auto& unused) {
+            if (!all || !unused) return;
+            gauge(total, "Memory of the system", own, *all);
+            gauge(used, "Memory in use", own, *all - std::min(*all, *unused));
+        };
+        add_memory("system_memory_total_bytes", "system_memory_used_bytes", m.memory_total,
+                   m.memory_available);
+        add_memory("system_swap_total_bytes", "system_swap_used_bytes", m.swap_total, m.swap_free);
+    }
+
+    const machine_state* const before_;
+    const machine_state& now_;
+    const host_usage& host_;
+    const interval work_;
+    std::map<std::string, family> families_;
+    std::vector<std::string> order_;  // names in the order of their first samples
+};
+
+}  // namespace
+
+std::string prometheus_text(const machine_state* before, const machine_state& now,
+                            const host_usage& host) {
+    return page(before, now, host).text();
+}
+
+std::string scrapes::page(machine_state now) {
+    constexpr std::uint64_t shortest_ms = 1000;
+    std::vector<std::uint64_t> processes;
+    for (const auto& machine : now.instances)
+        for (const auto& p : machine.processes) processes.push_back(p.pid);
+    host_.now = read_host(processes);
+    if (next_ && now.wall_ms >= next_->wall_ms + shortest_ms) {
+        base_ = std::exchange(next_, std::nullopt);
+        host_.before = next_host_;
+    }
+    auto text = prometheus_text(base_ ? &*base_ : nullptr, now, host_);
+    if (!next_) {
+        next_ = std::move(now);
+        next_host_ = host_.now;
+    }
+    return text;
+}
+
+}  // namespace trn::telemetry
