@@ -14,13 +14,16 @@ import json
 import mmap
 import os
 import pathlib
+import pty
 import resource
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 
 import history
 import regression
@@ -135,6 +138,68 @@ def rack(trnvp):
             "met": rack_copy < 1.1 * chip_copy,
         },
     ]
+
+
+def telemetry(trnvp):
+    """Tools over 144 booted chips: a list, a page of metrics, and a live screen at 4 updates a second."""
+
+    def seconds_of(action):
+        def once():
+            start = time.monotonic()
+            action()
+            return time.monotonic() - start
+
+        return statistics.median(once() for _ in range(9))
+
+    with tempfile.TemporaryDirectory() as sockets:
+        with subprocess.Popen(
+            [trnvp, "run", "trn3-gen2", "--listen", sockets, "--uart", "none", "--metrics", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as running:
+            try:
+                started = json.loads(running.stdout.readline())
+                page = next(one["address"] for one in started["sockets"] if one["purpose"] == "metrics")
+                time.sleep(20)  # boot and link training have ended
+                listed = seconds_of(
+                    lambda: subprocess.run([trnvp.with_name("trn-ls"), "--connect", sockets], check=True, stdout=subprocess.DEVNULL)
+                )
+                scraped = seconds_of(lambda: urllib.request.urlopen(page, timeout=60).read())
+                share = top_share(trnvp.with_name("trn-top"), sockets)
+            finally:
+                running.terminate()
+    return [
+        row("trn-ls of 144 chips", 1000 * listed, "ms", "< 60 ms", listed < 0.060),
+        row("/metrics of 144 chips", 1000 * scraped, "ms", "< 50 ms", scraped < 0.050),
+        row("trn-top of 144 chips, 4 updates a second", share, "%", "< 3 % of a core", share < 3),
+    ]
+
+
+def top_share(program, sockets):
+    """Percent of a core that trn-top takes on a terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(program, [program, "--connect", sockets, "--interval", "0.25"])
+    try:
+        read = threading.Thread(target=drain, args=(terminal,), daemon=True)
+        read.start()
+        time.sleep(2)
+        before = cpu_seconds(child)
+        time.sleep(5)
+        return 100 * (cpu_seconds(child) - before) / 5
+    finally:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+        read.join()
+        os.close(terminal)
+
+
+def drain(terminal):
+    try:
+        while os.read(terminal, 65536):
+            pass
+    except OSError:
+        pass  # the program has ended
 
 
 def listening_chip(trnvp, sockets, *options):
@@ -541,6 +606,7 @@ WHOLE_RUNS = {
     "cold_boot": cold_boot,
     "idle": idle,
     "rack": rack,
+    "telemetry": telemetry,
     "all_pairs": all_pairs,
     "collectives": collectives,
     "scenarios": scenarios,

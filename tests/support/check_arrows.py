@@ -132,6 +132,14 @@ ALLOWED = {
             "slurm": [],
         },
     ),
+    # No SystemC and no models: the programs also run in guests.
+    **layers(
+        "platform/app/telemetry/",
+        {"sources": ["platform/app/telemetry/", "sw-stubs/trnctl/"], "views": ["platform/app/telemetry/"]},
+    ),
+    "platform/app/telemetry/": BASE + ["platform/app/telemetry/"],
+    "platform/app/telemetry_program/": [F, "platform/app/telemetry/", "platform/app/telemetry_program/"],
+    **{f"platform/app/trn_{tool}/": [F, "platform/app/telemetry/", "platform/app/telemetry_program/"] for tool in ("ls", "top", "monitor")},
     # Only the file format.
     "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],
     "platform/app/": ["platform/", "models/", "sw-stubs/"],

@@ -46,7 +46,7 @@ run 0 env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/share/trnvp/python" /usr
 says '1 passed'
 
 # Manual pages and completions.
-for page in trnvp trnvp-run trnvp-test trnctl-copy trn-asm trn-nki-run; do
+for page in trnvp trnvp-run trnvp-test trnctl-copy trn-asm trn-ls trn-top trn-monitor trn-nki-run; do
     [ -s "$prefix/share/man/man1/$page.1.gz" ] || failed "no manual page $page"
 done
 for file in bash-completion/completions/trnctl zsh/vendor-completions/_trnvp fish/vendor_completions.d/trn-nki.fish; do

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "platform/app/telemetry/views/attributes_json.h"
+#include "platform/app/telemetry/views/ls_json.h"
+#include "platform/app/telemetry/views/ls_table.h"
+#include "platform/app/telemetry/views/metrics_request.h"
+#include "platform/app/telemetry/views/monitor_json.h"
+#include "platform/app/telemetry/views/prometheus_text.h"
+#include "platform/app/telemetry/views/summary.h"
+#include "platform/app/telemetry/views/top_screen.h"
+#include "platform/app/telemetry/views/topology.h"
+#include "tests/unit/telemetry/sample_state.h"
+
+namespace {
+
+using namespace trn::telemetry;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+device& first_of(machine_state& state) {
+    return state.instances.at(0).devices.at(0);
+}
+
+/// Half of the second since the start, core 0 of device 0 has worked.
+machine_state busy_torus() {
+    auto state = test::torus();
+    auto& c = first_of(state).cores[0];
+    c.busy_ns = 500'000'000;
+    c.engines["tensor"] = {.busy_ns = 500'000'000, .instructions = 9, .flops = 1000};
+    state.instances[0].processes.push_back(test::some_process());
+    return state;
+}
+
+TEST(LsTable, HasTheColumnsOfNeuronLs) {
+    const auto text = ls_table(test::torus(), {});
+    EXPECT_THAT(text, StartsWith("instance-type: trn3.48xlarge\ninstance-id: i-0123456789abcdef0\n"
+                                 "logical-neuroncore-config: 2\n"));
+    EXPECT_THAT(text, HasSubstr("| 1      | 4      | 4-7      | 144 GB | 2, 0, 5, 13   |"));
+    EXPECT_THAT(text, Not(HasSubstr("STATUS")));
+    EXPECT_THAT(text, Not(HasSubstr("PID")));
+}
+
+TEST(LsTable, ShowsProcessesAndStatusWhereThereAreAny) {
+    auto state = busy_torus();
+    first_of(state).faulty = std::vector<std::string>{"hbm"};
+    state.instances[0].devices[1].status = device_status::gone;
+    const auto text = ls_table(state, {});
+    EXPECT_THAT(text, HasSubstr("| 4711 | python3 train.py |"));
+    EXPECT_THAT(text, HasSubstr("unhealthy: hbm"));
+    EXPECT_THAT(text, HasSubstr("gone"));
+}
+
+TEST(LsTable, UnknownIsWrittenSo) {
+    auto state = test::torus();
+    auto& d = first_of(state);
+    d.bdf.clear();
+    d.connected.reset();
+    d.memory_bytes.reset();
+    EXPECT_THAT(ls_table(state, {}), HasSubstr("| 0      | 4      | 0-3      | n/a    | n/a "));
+}
+
+TEST(LsTable, NamesFromOutsideDoNotControlTheTerminal) {
+    auto state = busy_torus();
+    state.instances[0].processes[0].command = "a\033[2Jb\nc";
+    const auto text = ls_table(state, {});
+    EXPECT_THAT(text, Not(HasSubstr("\033")));
+}
+
+TEST(LsJson, HasTheFieldsOfNeuronLs) {
+    const auto list = ls_json(busy_torus(), false);
+    ASSERT_EQ(list.size(), 16u);
+    const auto& d = list[1];
+    EXPECT_EQ(d["neuron_device"], 1);
+    EXPECT_EQ(d["bdf"], "0000:02:00.0");
+    EXPECT_EQ(d["nc_count"], 4);
+    EXPECT_EQ(d["logical_neuroncore_config"], 2);
+    EXPECT_EQ(d["memory_size"], std::uint64_t{144} << 30);
+    EXPECT_EQ(d["connected_to"], json({2, 0, 5, 13}));
+    EXPECT_EQ(d["neuroncore_ids"], json({4, 5, 6, 7}));
+    EXPECT_EQ(d["neuron_processes"][0]["pid"], 4711);
+}
+
+TEST(LsJson, LeavesOutToolsUnlessAsked) {
+    auto state = busy_torus();
+    state.instances[0].processes[0].name = "trn-top";
+    EXPECT_TRUE(ls_json(state, false)[0]["neuron_processes"].empty());
+    EXPECT_EQ(ls_json(state, true)[0]["neuron_processes"].size(), 1u);
+}
+
+TEST(Topology, DrawsATorusWithItsWrapAroundLinks) {
+    const auto text = topology_text(test::torus());
+    EXPECT_THAT(text, HasSubstr("*––►[ 0 ]◄–––►[ 1 ]◄–––►[ 2 ]◄–––►[ 3 ]◄––*"));
+    EXPECT_THAT(text, HasSubstr("Wrap-around"));
+}
+
+TEST(Topology, ListsOtherConnections) {
+    auto state = test::torus();
+    first_of(state).connected = std::vector<unsigned>{15};
+    first_of(state).links.push_back({.port = 1, .fault = "down", .partner = "rack_switch"});
+    const auto text = topology_text(state);
+    EXPECT_THAT(text, HasSubstr("[ 0 ] connected to: 15"));
+    EXPECT_THAT(text, HasSubstr("rack switch"));
+    EXPECT_THAT(text, HasSubstr("down"));
+}
+
+TEST(Interval, UtilisationIsOfTheTimeBetweenTwoStates) {
+    const auto before = busy_torus();
+    auto now = before;
+    *now.clock_ns += 100'000'000;
+    *first_of(now).cores[0].busy_ns += 25'000'000;
+    const auto& machine = now.instances[0];
+    const auto& d = machine.devices[0];
+    EXPECT_NEAR(*interval(&before, now).utilisation(machine, d, d.cores[0]), 25, 1e-6);
+    EXPECT_NEAR(*interval(nullptr, before)
+                     .utilisation(machine, before.instances[0].devices[0],
+                                  before.instances[0].devices[0].cores[0]),
+                50, 1e-6);
+}
+
+TEST(Interval, ACoreThatWasResetCountsFromZero) {
+    const auto before = busy_torus();
+    auto now = before;
+    *now.clock_ns += 100'000'000;
+    first_of(now).cores[0].busy_ns = 10'000'000;
+    const auto& machine = now.instances[0];
+    const auto& d = machine.devices[0];
+    EXPECT_NEAR(*interval(&before, now).utilisation(machine, d, d.cores[0]), 10, 1e-6);
+}
+
+TEST(MonitorJson, HasTheSectionsOfNeuronMonitor) {
+    const auto now = busy_torus();
+    const auto report = monitor_json({}, nullptr, now, now.instances[0], {});
+    const auto& runtime = report.at("neuron_runtime_data").at(0);
+    EXPECT_EQ(runtime["pid"], 4711);
+    const auto& cores = runtime["report"]["neuroncore_counters"]["neuroncores_in_use"];
+    EXPECT_EQ(cores.size(), 8u);  // logical cores of two devices
+    EXPECT_DOUBLE_EQ(cores["0"]["neuroncore_utilization"].get<double>(), 25.0);
+    EXPECT_DOUBLE_EQ(cores["0"]["v3d"]["nc_v3.0"]["neuroncore_utilization"].get<double>(), 50.0);
+    EXPECT_EQ(cores["0"]["flops"], 1000);
+    EXPECT_TRUE(runtime["report"]["execution_stats"]["latency_stats"]["total_latency"].is_null());
+    const auto& devices = report["system_data"]["neuron_hw_counters"]["neuron_devices"];
+    EXPECT_EQ(devices[3]["neuron_device_index"], 3);
+    EXPECT_EQ(devices[3]["sram_ecc_uncorrected"], 0);
+    EXPECT_TRUE(devices[3]["mem_ecc_corrected"].is_null());  // not known
+    EXPECT_EQ(report["neuron_hardware_info"]["neuroncore_per_device_count"], 4);
+    EXPECT_EQ(report["instance_info"]["instance_type"], "trn3.48xlarge");
+}
+
+TEST(MonitorJson, CountsErrorsOfThePeriod) {
+    auto before = busy_torus();
+    first_of(before).sram_uncorrected = 3;
+    first_of(before).cores[0].status = {{"success", 10}, {"hw_hbm_ue_error", 1}};
+    auto now = before;
+    first_of(now).sram_uncorrected = 5;
+    first_of(now).cores[0].status = {{"success", 14}, {"hw_hbm_ue_error", 2}};
+    const auto report = monitor_json({}, &before, now, now.instances[0], {});
+    const auto& counters = report["system_data"]["neuron_hw_counters"]["neuron_devices"][0];
+    EXPECT_EQ(counters["sram_ecc_uncorrected"], 2);
+    const auto& run = report["neuron_runtime_data"][0]["report"]["execution_stats"];
+    EXPECT_EQ(run["execution_summary"]["completed"], 4);
+    EXPECT_EQ(run["error_summary"]["hardware"], 1);
+}
+
+TEST(MonitorChoice, ReadsAConfigurationOfNeuronMonitor) {
+    const auto chosen = monitor_choice_of(
+        R"({"period":"2s","neuron_runtimes":[{"tag_filter":".*","metrics":[{"type":"memory_used"}]}],)"
+        R"("system_metrics":[{"type":"memory_info","period":"5s"}]})");
+    EXPECT_EQ(chosen.period_s, 2);
+    EXPECT_THAT(chosen.runtimes.at(0).groups, testing::ElementsAre("memory_used"));
+    EXPECT_THAT(chosen.system, testing::ElementsAre("memory_info"));
+    const auto now = busy_torus();
+    const auto report = monitor_json(chosen, nullptr, now, now.instances[0], {});
+    EXPECT_EQ(report["neuron_runtime_data"][0]["report"].size(), 1u);
+    EXPECT_EQ(report["system_data"].size(), 1u);
+}
+
+TEST(MonitorChoice, RefusesWhatItDoesNotKnow) {
+    for (const auto* text :
+         {"[]", "x", R"({"period":"soon"})", R"({"period":"0s"})", R"({"neuron_runtimes":3})",
+          R"({"system_metrics":[{"type":"weather"}]})", R"({"period":1e9})",
+          R"({"neuron_runtimes":[{"tag_filter":1,"metrics":[]}]})"})
+        EXPECT_THROW(monitor_choice_of(text), std::runtime_error) << text;
+}
+
+TEST(MonitorChoice, FiltersProcessesByTag) {
+    auto chosen = monitor_choice{};
+    const auto now = busy_torus();
+    const auto count = [&](const char* filter) {
+        chosen.runtimes[0].tag_filter = filter;
+        return monitor_json(chosen, nullptr, now, now.instances[0], {})["neuron_runtime_data"]
+            .size();
+    };
+    EXPECT_EQ(count(".*"), 1u);
+    EXPECT_EQ(count("4711"), 1u);
+    EXPECT_EQ(count("4.*1"), 1u);
+    EXPECT_EQ(count("47.1"), 1u);
+    EXPECT_EQ(count("471"), 0u);
+    EXPECT_EQ(count(""), 0u);
+}
+
+TEST(Prometheus, HasTheNamesOfThePublicExporter) {
+    auto now = busy_torus();
+    first_of(now).sram_uncorrected = 2;
+    const auto text = prometheus_text(nullptr, now, {});
+    EXPECT_THAT(text, HasSubstr("# TYPE neuroncore_utilization_ratio gauge\n"));
+    EXPECT_THAT(text, HasSubstr("runtime_tag=\"4711\",neuroncore=\"0\"} 0.25\n"));
+    EXPECT_THAT(text,
+                HasSubstr("event_type=\"sram_ecc_uncorrected\",neuron_device_index=\"0\"} 2\n"));
+    EXPECT_THAT(text, Not(HasSubstr("mem_ecc_corrected")));  // not known
+    EXPECT_THAT(text, HasSubstr("instance_type=\"trn3.48xlarge\""));
+}
+
+TEST(Prometheus, EachNameIsDeclaredOnceBeforeItsSamples) {
+    const auto text = prometheus_text(nullptr, busy_torus(), {});
+    std::set<std::string> declared;
+    std::istringstream lines(text);
+    std::string present;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# TYPE ")) {
+            present = line.substr(7, line.find(' ', 7) - 7);
+            EXPECT_TRUE(declared.insert(present).second) << present;
+        } else if (!line.starts_with('#')) {
+            EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), present);
+        }
+    }
+    EXPECT_GT(declared.size(), 8u);
+}
+
+TEST(Prometheus, EscapesLabels) {
+    auto now = test::torus();
+    now.instances[0].id = "a\"b\\c\nd";
+    EXPECT_THAT(prometheus_text(nullptr, now, {}), HasSubstr(R"(instance_id="a\"b\\c\nd")"));
+}
+
+TEST(TopScreen, FitsItsColumnsAndRows) {
+    auto state = test::torus(144);
+    first_of(state).faulty = std::vector<std::string>{"hbm"};
+    for (const std::size_t columns : {20, 40, 80, 200}) {
+        top_view view;
+        view.columns = columns;
+        view.rows = 12;
+        const auto shown = top_screen(view, nullptr, state, {});
+        std::istringstream lines(shown.text);
+        std::size_t count = 0;
+        for (std::string line; std::getline(lines, line); ++count)
+            EXPECT_LE(columns_of(line), columns) << line;
+        EXPECT_LE(count, view.rows);
+        EXPECT_GT(shown.last_scroll, 100u);
+    }
+}
+
+TEST(TopScreen, ScrollsSortsAndFilters) {
+    auto state = busy_torus();
+    state.instances[0].devices[9].cores[0].busy_ns = 1'000'000'000;
+    top_view view{.rows = 0};
+    EXPECT_THAT(top_screen(view, nullptr, state, {}).text, HasSubstr("(Avg: "));
+    view.order = top_order::utilisation;
+    const auto sorted = top_screen(view, nullptr, state, {}).text;
+    EXPECT_LT(sorted.find("ND9"), sorted.find("ND0"));
+    view.tab = 1;
+    const auto one = top_screen(view, nullptr, state, {}).text;
+    EXPECT_THAT(one, HasSubstr("ND1"));
+    EXPECT_THAT(one, Not(HasSubstr("ND9")));
+    view = {.rows = 14, .scrolled = 1000};
+    EXPECT_THAT(top_screen(view, nullptr, state, {}).text, HasSubstr("ND15"));
+}
+
+TEST(Attributes, NamesGroupsAndAvoidsDevicesWithAFault) {
+    auto state = test::torus();
+    first_of(state).faulty = std::vector<std::string>{"hbm"};
+    const auto slice = attributes_json(state).at(0);
+    const auto& d = slice["devices"];
+    EXPECT_EQ(d[5]["attributes"]["deviceId"]["int"], 5);
+    EXPECT_EQ(d[5]["attributes"]["topology_x"]["int"], 1);
+    EXPECT_EQ(d[4]["attributes"]["resource.aws.com/devicegroup4_id"],
+              d[7]["attributes"]["resource.aws.com/devicegroup4_id"]);
+    EXPECT_NE(d[3]["attributes"]["resource.aws.com/devicegroup4_id"],
+              d[4]["attributes"]["resource.aws.com/devicegroup4_id"]);
+    EXPECT_TRUE(d[0].contains("taints"));
+    EXPECT_FALSE(d[1].contains("taints"));
+    std::size_t usable = 0;
+    for (const auto& group : slice["groups"]) usable += group["usable"].get<bool>();
+    EXPECT_EQ(slice["groups"].size(), 16u + 4 + 2 + 1);
+    EXPECT_EQ(usable, 15u + 3 + 1);
+}
+
+TEST(MetricsRequest, AnswersWhatItKnows) {
+    const auto page = [] { return std::string("a 1\n"); };
+    const auto status = [&](std::string_view request) {
+        const auto response = metrics_request().receive(request, page);
+        return response ? response->substr(9, 3) : std::string("none");
+    };
+    EXPECT_EQ(status("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "200");
+    EXPECT_EQ(status("GET /metrics?x=1 HTTP/1.0\n\n"), "200");
+    EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "200");
+    EXPECT_EQ(status("GET /etc/passwd HTTP/1.1\r\n\r\n"), "404");
+    EXPECT_EQ(status("POST /metrics HTTP/1.1\r\n\r\n"), "405");
+    EXPECT_EQ(status("\r\n\r\n"), "400");
+    EXPECT_EQ(status(" /metrics HTTP/1.1\r\n\r\n"), "400");
+    EXPECT_EQ(status("GET /metrics\r\n\r\n"), "400");
+    EXPECT_EQ(status("GET /metrics HTTP/1.1\r\n"), "none");
+    EXPECT_EQ(status("GET /" + std::string(9000, 'a')), "431");
+    EXPECT_EQ(status(std::string(9000, '\0')), "431");
+}
+
+TEST(MetricsRequest, TakesItsHeadInParts) {
+    const auto page = [] { return std::string("a 1\n"); };
+    metrics_request request;
+    std::optional<std::string> response;
+    for (const char c : std::string_view("GET /metrics HTTP/1.1\r\n\r\n")) {
+        EXPECT_FALSE(response);
+        response = request.receive(std::string_view(&c, 1), page);
+    }
+    ASSERT_TRUE(response);
+    EXPECT_THAT(*response, testing::EndsWith("\r\n\r\na 1\n"));
+    EXPECT_THAT(*response, HasSubstr("Content-Length: 4\r\n"));
+}
+
+TEST(MetricsRequest, ASourceThatHasEndedIsUnavailable) {
+    const auto response = metrics_request().receive(
+        "GET /metrics HTTP/1.1\r\n\r\n",
+        []() -> std::string { throw std::runtime_error("the platform has ended"); });
+    EXPECT_THAT(*response, StartsWith("HTTP/1.1 503"));
+}
+
+}  // namespace
