@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The rule file and the dashboard, by Debian's promtool: the rules are valid and pass their test, each alert is
+in the test, and the expressions of the dashboard are valid.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import prometheus
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+MONITORING = ROOT / "sw-stubs/monitoring"
+RULES = MONITORING / "neuron_alerts.yaml"
+TEST = pathlib.Path(__file__).with_name("neuron_alerts_test.yaml")
+
+
+def promtool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([prometheus.program("promtool"), *arguments], capture_output=True, text=True, check=False)
+
+
+def expect(condition: bool, message: str) -> None:
+    if not condition:
+        sys.exit(message)
+
+
+def expressions(panels: list[dict[str, object]]) -> list[str]:
+    """Variables of the dashboard become a regular expression."""
+    found = []
+    for panel in panels:
+        targets = panel.get("targets", [])
+        assert isinstance(targets, list)
+        found += [str(target["expr"]).replace("$instance_id", ".*") for target in targets]
+    return found
+
+
+with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+    work = pathlib.Path(folder)
+    checked = promtool("check", "rules", str(RULES))
+    expect(checked.returncode == 0, checked.stdout + checked.stderr)
+    tested = promtool("test", "rules", str(TEST))
+    expect(tested.returncode == 0, tested.stdout + tested.stderr)
+
+    alerts = set(re.findall(r"- alert: (\w+)", RULES.read_text()))
+    untested = alerts - set(re.findall(r"Neuron\w+", TEST.read_text()))
+    expect(not untested, f"{TEST} does not test {', '.join(sorted(untested))}")
+
+    dashboard = json.loads((MONITORING / "neuron_dashboard.json").read_text())
+    expressions_of_panels = expressions(dashboard["panels"])
+    expect(len(expressions_of_panels) > 20, "the dashboard has no expressions")
+    records = [f"      - {{record: 'a:b', expr: {json.dumps(one)}, labels: {{n: '{n}'}}}}" for n, one in enumerate(expressions_of_panels)]
+    (work / "dashboard.yaml").write_text("groups:\n  - name: dashboard\n    rules:\n" + "\n".join(records) + "\n")
+    checked = promtool("check", "rules", str(work / "dashboard.yaml"))
+    expect(checked.returncode == 0, checked.stdout + checked.stderr)
+    print(f"{len(alerts)} alerts, {len(expressions_of_panels)} expressions of the dashboard")
