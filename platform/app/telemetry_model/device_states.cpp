@@ -147,9 +147,7 @@ void add_errors(device& d, const firmware_words& words, unsigned stacks) {
     for (unsigned stack = 0; stack < stacks; ++stack) {
         const auto word = words.at(TRN_MISC_RAM_HBM_ECC_OFFSET(stack));
         if (word == not_published) continue;
-#ifdef TRN_MISC_RAM_HBM_ECC_CORRECTED_GET
         d.hbm_corrected = d.hbm_corrected.value_or(0) + TRN_MISC_RAM_HBM_ECC_CORRECTED_GET(word);
-#endif
         if (d.hbm_repairable) {
             *d.hbm_uncorrected += TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_GET(word);
             *d.hbm_repairable += TRN_MISC_RAM_HBM_ECC_REPAIRABLE_GET(word);
@@ -296,9 +294,7 @@ device device_states::read(const chip& found, bool cores) const {
         add_power(d, words, dies);
         add_sensors(d, sensor_words(found.sensor_space), dies,
                     static_cast<unsigned>(found.stacks.size()));
-#ifdef TRN_MISC_RAM_RESETS_OFFSET
         d.reset_requests = TRN_MISC_RAM_RESETS_DEVICE_GET(words.at(TRN_MISC_RAM_RESETS_OFFSET));
-#endif
         if (found.sensing != nullptr) d.throttled = found.sensing->throttled.level();
         trn_topology topology{};
         const bool decoded = trn_topology_decode(words.from(TRN_TOPOLOGY_OFFSET), &topology);
@@ -331,13 +327,11 @@ device device_states::read(const chip& found, bool cores) const {
         core c;
         c.number = n;
         c.busy_ns = 0;
-#ifdef TRN_MISC_RAM_CORE_ECC_COUNT
         if (d.routing_id && n < TRN_MISC_RAM_CORE_ECC_COUNT) {
             const auto errors = words.at(TRN_MISC_RAM_CORE_ECC_OFFSET(n));
             c.sram_corrected = TRN_MISC_RAM_CORE_ECC_CORRECTED_GET(errors);
             c.sram_uncorrected = TRN_MISC_RAM_CORE_ECC_UNCORRECTED_GET(errors);
         }
-#endif
         const auto generation = static_cast<isa::generation>(architecture);
         chosen_counters counted([&](std::string_view counter, std::uint64_t value) {
             const auto end = counter.find('_');
