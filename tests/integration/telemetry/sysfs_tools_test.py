@@ -34,7 +34,7 @@ class Tools(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="trnvp_")
         self.addCleanup(folder.cleanup)
         self.root = folder.name
-        self.classes = sysfs_tree.make(pathlib.Path(folder.name) / "", 16)
+        self.classes = sysfs_tree.make(pathlib.Path(folder.name), 16, 2)
 
     def output(self, program: str, *options: str) -> str:
         done = run(program, "--sysfs", self.root, *options)
@@ -64,7 +64,7 @@ class Tools(unittest.TestCase):
         text = self.output(TOP, "--once")
         self.assertIn("trn-top running on", text)
         self.assertIn("ND15", text)
-        self.assertIn("Tensors: 128.0KB", text)
+        self.assertIn("Tensors: 32.0KB", text)
 
     def test_an_error_is_visible_in_all(self) -> None:
         (self.classes / "neuron2/stats/hardware/sram_ecc_uncorrected").write_text("3\n", encoding="utf-8")
@@ -84,7 +84,7 @@ class Tools(unittest.TestCase):
         os.mkfifo(self.classes / "neuron4/stats/power/extra")
         devices = json.loads(self.output(LS, "--json-output"))
         self.assertIsNone(devices[1]["connected_to"])
-        self.assertEqual(devices[1]["nc_count"], 4)
+        self.assertEqual(devices[1]["nc_count"], 1)
         report = json.loads(self.output(MONITOR, "--count", "1"))
         self.assertIsNone(report["system_data"]["neuron_hw_counters"]["neuron_devices"][3]["sram_ecc_uncorrected"])
 
