@@ -91,10 +91,18 @@ typedef struct trn_part {
     const uint8_t* index_of_routing_id; /* 16 entries: contract 1.3, 15.2 */
 } trn_part;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* NULL: unknown device id. */
 const trn_part* trn_part_find(uint16_t device_id);
 
 /* Address of block `number`; 0: no such block. */
 uint64_t trn_block_address(const trn_blocks* blocks, uint32_t number);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
