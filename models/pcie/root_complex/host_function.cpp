@@ -93,6 +93,16 @@ bool host_function::send(tlm::tlm_command command, tlp::space space, std::uint64
     return ok;
 }
 
+bool host_function::answers() const {
+    std::uint32_t id = 0;
+    payload request;
+    framed framed(request, 0);
+    framed.header.destination = tlp::space::config;
+    framed.header.target = id_;
+    set_access(request, tlm::TLM_READ_COMMAND, 0, &id, sizeof id);
+    return bus_.peek(request, framed.header) == sizeof id;
+}
+
 std::uint32_t host_function::config_word(std::uint32_t offset) {
     std::uint8_t bytes[4];
     sc_time untimed;

@@ -97,6 +97,9 @@ public:
     /// bytes at `address` are inside a BAR.
     std::optional<std::uint64_t> on_bus(std::uint64_t address, std::uint64_t length) const;
     const sc_core::sc_object& device() const { return device_; }
+    /// Whether the function is there now, with a link: its vendor id can be read. Without time and
+    /// side effects.
+    bool answers() const;
     /// Values at enumeration, also for a card that was removed.
     std::uint32_t class_code() const { return class_code_; }
     std::uint32_t pci_id() const { return pci_id_; }

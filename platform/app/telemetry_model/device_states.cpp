@@ -17,6 +17,7 @@
 #include "models/neuron_core/neuron_core/neuron_core.h"
 #include "models/neuron_core/sequencer/timing/timing.h"
 #include "models/pcie/pcie/pcie_endpoint.h"
+#include "models/pcie/root_complex/host_function.h"
 #include "models/soc/misc_ram/misc_ram.h"
 #include "models/soc/sensors/sensors.h"
 #include "platform/app/telemetry/process_names.h"
@@ -36,13 +37,17 @@ namespace {
 constexpr std::uint32_t not_published = TRN_MISC_RAM_ROUTING_ID_RESET;
 constexpr unsigned positions = 16;  // of the driver's tables of routing ids
 
-/// Registers that begin at offset 0 of an address space.
+/// Registers that begin at offset 0 of an address space; 0 where there is none.
 template <std::size_t words>
 class register_words {
 public:
     explicit register_words(address_space* space) {
-        read_ = space != nullptr &&
-                space->peek(0, std::as_writable_bytes(std::span(words_))) == sizeof words_;
+        if (space == nullptr) return;
+        const auto bytes = std::as_writable_bytes(std::span(words_));
+        constexpr std::size_t word = sizeof(std::uint32_t);
+        for (std::size_t begin = 0; begin < bytes.size(); begin += word)
+            begin += space->peek(begin, bytes.subspan(begin)) / word * word;
+        read_ = space->peek(0, bytes.first(word)) == word;
     }
     bool is_read() const { return read_; }
     std::uint32_t at(std::size_t offset) const { return words_.at(offset / 4); }
@@ -196,7 +201,7 @@ void add_sensors(device& d, const sensor_words& words, unsigned dies, unsigned s
 struct device_states::chip {
     std::string name, bdf;
     const trn_part* part = nullptr;
-    const pcie_endpoint* endpoint = nullptr;
+    const pcie::host_function* function = nullptr;
     sensors* sensing = nullptr;
     address_space* firmware_space = nullptr;
     address_space* sensor_space = nullptr;
@@ -228,6 +233,7 @@ void device_states::find_devices() {
         chip found;
         found.name = f.name;
         found.bdf = f.bdf;
+        found.function = dynamic_cast<const pcie::host_function*>(f.port);
         const auto index = plan.index_of(f.name);
         if (index == plan::none) continue;
         for (auto n = index; n < plan.modules[index].end; ++n) {
@@ -239,7 +245,6 @@ void device_states::find_devices() {
             } else if (const auto* engines = dynamic_cast<udma*>(module)) {
                 found.engines.push_back(engines);
             } else if (const auto* endpoint = dynamic_cast<pcie_endpoint*>(module)) {
-                found.endpoint = endpoint;
                 found.part = trn_part_find(endpoint->settings().device_id);
             } else if (auto* sensing = dynamic_cast<sensors*>(module)) {
                 found.sensing = sensing;
@@ -274,7 +279,7 @@ device device_states::read(const chip& found, bool cores) const {
 
     const firmware_words words(found.firmware_space);
     const auto routing_id = words.at(TRN_MISC_RAM_ROUTING_ID_OFFSET);
-    if (found.endpoint != nullptr && !found.endpoint->link.up())
+    if (found.function != nullptr && !found.function->answers())
         d.status = device_status::gone;
     else if (!words.is_read() || routing_id == not_published)
         d.status = device_status::booting;

@@ -46,9 +46,9 @@ class PlatformTools(unittest.TestCase):
                 modules = [m["name"] for m in control.call("list") if m["name"].endswith("hbm0")]
                 control.call("inject", module=modules[0], fault="hbm_uncorrected", arguments={"offset": 4096})
                 done = run(
-                    TRNCTL, "--connect", running.folder, "copy", "hbm0@4096", "hbm1@16MiB", "64"
+                    TRNCTL, "--connect", running.folder, "copy", "hbm0@4096", "hbm1@16MiB", "64B"
                 )  # the copy reads the byte, and fails
-                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.returncode, 1, done.stderr)
                 wait_for(lambda: "hbm_uncorrected" in run(LS, "--connect", running.folder, "--state").stdout)
 
                 def errors() -> int:
