@@ -48,7 +48,12 @@ validator one_of_numbers(std::vector<int> numbers) {
 
 template <class T>
 validator in_range(T min, T max) {
-    return validator(CLI::Range(min, max));
+    const CLI::Range range(min, max);
+    const auto check = [=](std::string& text) -> std::string {
+        if (range(text).empty()) return {};
+        return fmt::format("Value {} not in range {} to {}", text, min, max);  // on every release
+    };
+    return {check, range.get_description()};
 }
 template validator in_range(int, int);
 template validator in_range(unsigned, unsigned);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,7 @@
 
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/hart/hart.h"
+#include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::riscv::test {
@@ -84,7 +86,21 @@ bytes run_in_hart(const bytes& image, isa extensions) {
     return virt_machine(image).run(extensions);
 }
 
-bytes run_in_qemu(const bytes& image, const std::string& cpu) {
+namespace {
+
+/// Extensions that later releases add to `rv64`, and that need what the argument disables.
+std::string with_later_extensions_disabled(const std::string& cpu) {
+    constexpr int first = 9;
+    int major = 0;
+    const auto version = trn::test::run("qemu-system-riscv64 --version").output;
+    std::sscanf(version.c_str(), "QEMU emulator version %d", &major);
+    return major >= first ? cpu + ",zfa=false" : cpu;
+}
+
+}  // namespace
+
+bytes run_in_qemu(const bytes& image, const std::string& machine) {
+    const std::string cpu = with_later_extensions_disabled(machine);
     const trn::test::scratch_folder folder;
     const auto program = folder / "program.bin", output = folder / "output.bin";
     std::ofstream(program, std::ios::binary)

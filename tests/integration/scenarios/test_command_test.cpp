@@ -133,7 +133,7 @@ TEST_F(TestCommand, FirmwareCoverageMergesAllProcessesAndChangesNoTrace) {
     const auto pages =
         run("genhtml -q --branch-coverage -o " + (folder / "html") + " " + (folder / "both.info"));
     EXPECT_EQ(pages.status, 0) << pages.output;
-    EXPECT_EQ(pages.output, "");
+    EXPECT_THAT(pages.output, Not(HasSubstr("ERROR")));  // lcov 2 always warns
     EXPECT_THAT(contents(folder / "html/mgmt/mailbox.c.gcov.html"), HasSubstr("set_power_profile"));
 }
 
