@@ -269,8 +269,19 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
                 .suggestion = suggest(allowance.modules, modules)});
 }
 
+/// A program that may be loaded anywhere, as OpenSBI of Debian 13, is linked at 0: it is moved to
+/// the start of the RAM.
+elf_program program_in_ram(const std::string& file) {
+    elf_program program = read_elf(file);
+    const auto first =
+        std::ranges::min_element(program.segments, {}, &elf_program::segment::address);
+    if (program.position_independent && first->address < exec_machine::ram_base)
+        program.move(exec_machine::ram_base - first->address);
+    return program;
+}
+
 int exec(const exec_options& chosen) try {
-    const elf_program program = read_elf(chosen.program);
+    const elf_program program = program_in_ram(chosen.program);
     if (!program.symbols_are_complete)
         log::error(chosen.program, "has more than {} symbols: the others have no names",
                    elf_program::max_symbols);

@@ -125,6 +125,15 @@ std::span<const std::uint8_t> bytes_from(const elf_program& program, std::uint64
 
 }  // namespace
 
+void elf_program::move(std::uint64_t offset) {
+    entry += offset;
+    for (auto& each : segments) each.address += offset;
+    for (auto& [name, address] : symbols) address += offset;
+    std::map<std::uint64_t, std::string> moved;
+    for (auto& [address, name] : functions) moved.emplace(address + offset, std::move(name));
+    functions = std::move(moved);
+}
+
 std::optional<std::uint64_t> elf_program::symbol(std::string_view name) const {
     const auto found = symbols.find(name);
     if (found == symbols.end()) return std::nullopt;

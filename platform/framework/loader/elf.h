@@ -33,6 +33,8 @@ struct elf_program {
     std::map<std::string, std::uint64_t, std::less<>> symbols;
     std::map<std::uint64_t, std::string> functions;  ///< by start address; one name per address
 
+    /// Adds `offset` to every address; only of a position independent program.
+    void move(std::uint64_t offset);
     std::optional<std::uint64_t> symbol(std::string_view name) const;
     /// Number of bytes of `page` at `address` that equal the program's bytes there; 0 when less
     /// than half of them are equal.

@@ -38,6 +38,23 @@ TEST(ElfLoader, ReadsEntryAndSegments) {
     EXPECT_FALSE(program.symbol("tohost"));
 }
 
+TEST(ElfLoader, MovesAPositionIndependentProgram) {
+    auto image = elf_image({9, 8, 7});
+    header(image).e_type = ET_DYN;
+    header(image).e_entry = 2;
+    segment(image).p_vaddr = segment(image).p_paddr = 0;
+    elf_program program = read_elf(image, "prog.elf");
+    EXPECT_TRUE(program.position_independent);
+    program.symbols = {{"start", 2}};
+    program.functions = {{2, "start"}, {4, "next"}};
+    program.move(0x8000'0000);
+    EXPECT_EQ(program.entry, 0x8000'0002u);
+    EXPECT_EQ(program.segments[0].address, 0x8000'0000u);
+    EXPECT_EQ(program.symbol("start"), 0x8000'0002u);
+    EXPECT_EQ(program.functions.at(0x8000'0004), "next");
+    EXPECT_EQ(program.functions.size(), 2u);
+}
+
 TEST(ElfLoader, ReportsAMissingFile) {
     EXPECT_THROW(
         {
