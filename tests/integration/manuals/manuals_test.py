@@ -20,7 +20,15 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from command_help import commands_in  # noqa: E402 - after the path
 
 MANUALS = BUILD / "manuals"
-PROGRAMS = {"trnvp": "trnvp", "trnctl": "trnvp", "trn-asm": "trnvp", "trn-ls": "trnvp", "trn-top": "trnvp", "trn-monitor": "trnvp", "trn-nki": "python3-trnvp"}
+PROGRAMS = {
+    "trnvp": "trnvp",
+    "trnctl": "trnvp",
+    "trn-asm": "trnvp",
+    "trn-ls": "trnvp",
+    "trn-top": "trnvp",
+    "trn-monitor": "trnvp",
+    "trn-nki": "python3-trnvp",
+}
 ENVIRONMENT = dict(os.environ, PATH=f"{BUILD}:{os.environ['PATH']}", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
 # Lines before and after TAB, with the folder of programs that are not in PATH before them.
 LINES = {
