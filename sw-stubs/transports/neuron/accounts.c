@@ -81,7 +81,7 @@ void trn_neuron_accounts_close(struct neuron_accounts* accounts) {
 }
 
 /* The lock shows other processes who uses the core. Another process may have it: that is no error,
- * because the driver's lock excludes nobody from the core. It ends with the process. */
+ * because the driver gives access to the core without it. It ends with the process. */
 static void lock(struct neuron_accounts* accounts, uint32_t core) {
     if (core >= MAX_CORES || accounts->locked_cores >> core & 1) return;
     accounts->locked_cores |= 1u << core;

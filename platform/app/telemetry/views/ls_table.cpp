@@ -40,7 +40,6 @@ public:
             has_processes_ =
                 has_processes_ || !processes_of(machine, d, options.all_processes).empty();
             has_status_ = has_status_ || status_text(d) != "ready";
-            has_places_ = has_places_ || d.cpu_affinity || d.numa_node;
         }
     }
 
@@ -95,7 +94,7 @@ private:
 
     const instance& machine_;
     const ls_options& options_;
-    bool has_processes_ = false, has_status_ = options_.wide, has_places_ = false;
+    bool has_processes_ = false, has_status_ = options_.wide;
 };
 
 }  // namespace
