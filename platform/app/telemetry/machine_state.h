@@ -42,10 +42,10 @@ struct link {
     bool up = false;
     unsigned generation = 0;  ///< PCI Express generation of its speed; 0: down
     unsigned lanes = 0, all_lanes = 0;
-    unsigned downs = 0;   ///< failures; 255: or more
-    std::string fault;    ///< "": none
-    std::string partner;  ///< "chip", "sled_switch", "rack_switch"; "": not identified
-    known<unsigned> rack, server, chip, partner_port;
+    unsigned downs = 0;        ///< failures; 255: or more
+    std::string fault = {};    ///< "": none
+    std::string partner = {};  ///< "chip", "sled_switch", "rack_switch"; "": not identified
+    known<unsigned> rack = {}, server = {}, chip = {}, partner_port = {};
 };
 
 /// What software can do with a device now.

@@ -36,11 +36,11 @@ public:
 
 /// Where states come from, as options name it. At most one of connect, sysfs and file.
 struct source_choice {
-    std::string connect;     ///< folder of a platform's sockets, or its control address
-    std::string token_file;  ///< of a remote control address
-    std::string sysfs;       ///< root folder of a machine with the driver
-    std::string file;        ///< recording: a state per line
-    std::string time;        ///< time in it: "12.5" (s since its start), "10 ms" (simulated), ""
+    std::string connect = {};     ///< folder of a platform's sockets, or its control address
+    std::string token_file = {};  ///< of a remote control address
+    std::string sysfs = {};       ///< root folder of a machine with the driver
+    std::string file = {};        ///< recording: a state per line
+    std::string time = {};  ///< time in it: "12.5" (s since its start), "10 ms" (simulated), ""
 };
 
 /// Without a choice: the driver's sysfs of this machine, if it has one.
