@@ -45,8 +45,8 @@ info inferiors
 """
 
 
-# GDB steps the second inferior's harts by breakpoints, but not the first's. Forty instructions pass
-# through the loop around the WFI and back.
+# GDB steps the second inferior's harts by breakpoints, but not the first's. Compilers differ in what stands
+# between the WFI and the call. Forty instructions pass through the loop around the WFI and back.
 MOVE_THE_SECOND = """
 add-inferior -exec {firmware}/mgmt.elf
 target extended-remote {socket}
@@ -55,6 +55,9 @@ info threads
 thread 2.2
 thread 2.1
 stepi
+if (long)$pc != (long)&irq_restore
+  advance *irq_restore
+end
 info symbol $pc
 print irq_save() & 0
 finish
