@@ -12,23 +12,14 @@
 set -eEuo pipefail
 
 folder=${TRNVP_PROMETHEUS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/prometheus}
+wanted=Prometheus
+missing=$folder/missing
 programs=(prometheus promtool)
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no Prometheus: $*"
-    mkdir -p "$folder" && printf '%s\n' "$*" >"$folder/missing"
-    exit 1
-}
-trap 'give_up "get_prometheus.sh: line $LINENO failed"' ERR
+. "$(dirname "$(readlink -f "$0")")/../../platform/app/guest/fetching.sh"
 
 [ ! -x "$folder/promtool" ] || exit 0
-if [ -e "$folder/missing" ] && [ "${1:-}" != --again ]; then
-    say "no Prometheus: $(cat "$folder/missing")  ('./dev setup' tries again)"
-    exit 1
-fi
+stop_if_missing "$@"
 
 work=$folder.new.$$
 trap 'rm -rf "$work"' EXIT
@@ -54,5 +45,5 @@ for program in "${programs[@]}"; do  # promtool, which says that both are there,
     cp "$unpacked/$program" "$folder/$program.new"
     mv "$folder/$program.new" "$folder/$program"
 done
-rm -f "$folder/missing"
+rm -f "$missing"
 say "Prometheus: $(du -sh "$folder" | cut -f1) in $folder"

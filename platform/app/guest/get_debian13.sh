@@ -16,6 +16,8 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+wanted="Debian 13 guests"
+missing=$tools/debian13-missing
 suite=trixie
 libraries=usr/lib/x86_64-linux-gnu
 modules=(ib_core ib_uverbs failover net_failover virtio_net)
@@ -27,16 +29,9 @@ mpi_packages=(libevent-core-2.1-7t64 libevent-pthreads-2.1-7t64 libexpat1 libffi
     python3-pyverbs python3.13-minimal)
 build_packages=(libelf1t64 libzstd1)  # libraries of the kernel's build programs
 
-. "$(dirname "$(readlink -f "$0")")/private_apt.sh"
-
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no Debian 13 guests: $*"
-    printf '%s\n' "$*" >"$tools/debian13-missing"
-    exit 1
-}
+scripts=$(dirname "$(readlink -f "$0")")
+. "$scripts/fetching.sh"
+. "$scripts/private_apt.sh"
 
 # The programs of Debian 13 run under its own loader, because the machine may have another C library.
 loader() { "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$work/unpacked/$libraries" "$@"; }
@@ -157,7 +152,7 @@ get_mpi() {
     add_libraries "$root"
 }
 
-[ -e "$tools/kernel-release" ] || { say "no Debian 13 guests: there are no guests"; exit 1; }
+[ -e "$tools/kernel-release" ] || { say "no $wanted: there are no guests"; exit 1; }
 if [ "${1:-}" = --build ]; then
     [ -e "$tools/debian13/mpi" ] || { say "there are no Debian 13 guests: './dev setup' first"; exit 1; }
     work=$tools/debian13.new.$$
@@ -167,11 +162,7 @@ if [ "${1:-}" = --build ]; then
     exit 0
 fi
 [ ! -e "$tools/debian13/mpi" ] || exit 0
-if [ -e "$tools/debian13-missing" ] && [ "${1:-}" != --again ]; then
-    say "no Debian 13 guests: $(cat "$tools/debian13-missing")  ('./dev setup' tries again)"
-    exit 1
-fi
-trap 'give_up "get_debian13.sh: line $LINENO failed"' ERR
+stop_if_missing "$@"
 
 work=$tools/debian13.new.$$
 trap 'rm -rf "$work"' EXIT
@@ -186,6 +177,6 @@ build_driver
 get_programs
 get_mpi
 rm -rf "$tools/debian13"
-rm -f "$tools/debian13-missing"
+rm -f "$missing"
 mv "$work/ready" "$tools/debian13"
 say "Debian 13 guests: $(du -sh "$tools/debian13" | cut -f1) in $tools/debian13"

@@ -12,26 +12,17 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+wanted="EFA driver for guests"
+missing=$tools/efa-missing
 programs=(ibv_devinfo ib_send_bw ib_send_lat ib_read_bw ib_read_lat)
 
-. "$(dirname "$(readlink -f "$0")")/guest_root.sh"
+scripts=$(dirname "$(readlink -f "$0")")
+. "$scripts/fetching.sh"
+. "$scripts/guest_root.sh"
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no EFA driver for guests: $*"
-    printf '%s\n' "$*" >"$tools/efa-missing"
-    exit 1
-}
-
-[ -e "$tools/kernel-release" ] || { say "no EFA driver for guests: there are no guests"; exit 1; }
+[ -e "$tools/kernel-release" ] || { say "no $wanted: there are no guests"; exit 1; }
 [ ! -e "$tools/efa/efa.ko" ] || exit 0
-if [ -e "$tools/efa-missing" ] && [ "${1:-}" != --again ]; then
-    say "no EFA driver for guests: $(cat "$tools/efa-missing")  ('./dev setup' tries again)"
-    exit 1
-fi
-trap 'give_up "get_efa.sh: line $LINENO failed"' ERR
+stop_if_missing "$@"
 
 work=$tools/efa.new.$$
 trap 'rm -rf "$work"' EXIT

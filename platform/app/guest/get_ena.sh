@@ -11,26 +11,17 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+wanted="network programs for guests"
+missing=$tools/ena-missing
 programs=(iperf3 dbclient dropbearkey)
 
-. "$(dirname "$(readlink -f "$0")")/guest_root.sh"
+scripts=$(dirname "$(readlink -f "$0")")
+. "$scripts/fetching.sh"
+. "$scripts/guest_root.sh"
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no network programs for guests: $*"
-    printf '%s\n' "$*" >"$tools/ena-missing"
-    exit 1
-}
-
-[ -e "$tools/kernel-release" ] || { say "no network programs for guests: there are no guests"; exit 1; }
+[ -e "$tools/kernel-release" ] || { say "no $wanted: there are no guests"; exit 1; }
 [ ! -e "$tools/ena" ] || exit 0
-if [ -e "$tools/ena-missing" ] && [ "${1:-}" != --again ]; then
-    say "no network programs for guests: $(cat "$tools/ena-missing")  ('./dev setup' tries again)"
-    exit 1
-fi
-trap 'give_up "get_ena.sh: line $LINENO failed"' ERR
+stop_if_missing "$@"
 
 work=$tools/ena.new.$$
 trap 'rm -rf "$work"' EXIT

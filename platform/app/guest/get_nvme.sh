@@ -11,25 +11,16 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+wanted="disk tools for guests"
+missing=$tools/nvme-missing
 
-. "$(dirname "$(readlink -f "$0")")/guest_root.sh"
+scripts=$(dirname "$(readlink -f "$0")")
+. "$scripts/fetching.sh"
+. "$scripts/guest_root.sh"
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no disk tools for guests: $*"
-    printf '%s\n' "$*" >"$tools/nvme-missing"
-    exit 1
-}
-
-[ -e "$tools/kernel-release" ] || { say "no disk tools for guests: there are no guests"; exit 1; }
+[ -e "$tools/kernel-release" ] || { say "no $wanted: there are no guests"; exit 1; }
 [ ! -e "$tools/nvme/root" ] || exit 0
-if [ -e "$tools/nvme-missing" ] && [ "${1:-}" != --again ]; then
-    say "no disk tools for guests: $(cat "$tools/nvme-missing")  ('./dev setup' tries again)"
-    exit 1
-fi
-trap 'give_up "get_nvme.sh: line $LINENO failed"' ERR
+stop_if_missing "$@"
 
 work=$tools/nvme.new.$$
 trap 'rm -rf "$work"' EXIT

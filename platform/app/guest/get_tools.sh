@@ -13,24 +13,18 @@ set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
 tools=${tools%/}
+wanted="Linux guests"
+missing=$tools/missing
 made=(missing vmlinuz busybox modules qemu qemu-system-x86_64 kernel-release)  # by this script
 for_kernel=(efa efa-missing ena ena-missing nvme nvme-missing)                 # by others, for this kernel
 kept=(debian13 debian13-missing neuron.ko)                                     # a guest of its own, and the user's driver
 newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
-
-give_up() {
-    trap - ERR
-    say "no Linux guests: $*"
-    mkdir -p "$tools" && printf '%s\n' "$*" >"$tools/missing"
-    exit 1
-}
-trap 'give_up "get_tools.sh: line $LINENO failed"' ERR
-
 speaks_vfio_user() { "$1" -machine none -nodefaults -device vfio-user-pci,help 2>/dev/null | grep -q socket; }
 
-. "$(dirname "$(readlink -f "$0")")/private_apt.sh"
+scripts=$(dirname "$(readlink -f "$0")")
+. "$scripts/fetching.sh"
+. "$scripts/private_apt.sh"
 
 # unpack FOLDER SUITE PACKAGE: the package and all that it depends on
 unpack() {
@@ -96,10 +90,7 @@ if foreign=$(foreign_file) && [ -n "$foreign" ]; then
     say "$tools has other files ($foreign): TRNVP_GUEST_TOOLS must name a new or empty folder"
     exit 1
 fi
-if [ -e "$tools/missing" ] && [ "${1:-}" != --again ]; then
-    say "no Linux guests: $(cat "$tools/missing")  ('./dev setup' tries again)"
-    exit 1
-fi
+stop_if_missing "$@"
 [ "$(uname -m)" = x86_64 ] || give_up "guests are for x86_64 machines"
 for program in apt-get dpkg-deb; do
     command -v $program >/dev/null || give_up "there is no $program; see doc/guide-driver.md for a QEMU of your own"
