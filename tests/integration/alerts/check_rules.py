@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The rule file and the dashboard, by Debian's promtool: the rules are valid and pass their test, each alert is
-in the test, and the expressions of the dashboard are valid.
+in the test, and the expressions of the dashboard are valid. Names and labels of both are those that /metrics has.
 """
 from __future__ import annotations
 
@@ -39,6 +39,18 @@ def expressions(panels: list[dict[str, object]]) -> list[str]:
     return found
 
 
+def unknown_names(texts: list[str]) -> set[str]:
+    """Metrics and labels in the texts that the source of /metrics does not have."""
+    source = (ROOT / "platform/app/telemetry/views/prometheus_text.cpp").read_text()
+    known = set(re.findall(r'"(\w+)"', source)) | {"instance"}  # a label of Prometheus itself
+    known |= {f"neuroncore_memory_usage_{kind}" for kind in known}
+    used: set[str] = set()
+    for text in texts:
+        used.update(re.findall(r"\b(?:execution|hardware|instance|neuron|neuroncore|system|trn)_\w+", text))
+        used.update(re.findall(r"{{ ?(?:\$labels\.)?(\w+) ?}}", text))
+    return used - known
+
+
 with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
     work = pathlib.Path(folder)
     checked = promtool("check", "rules", str(RULES))
@@ -53,6 +65,9 @@ with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
     dashboard = json.loads((MONITORING / "neuron_dashboard.json").read_text())
     expressions_of_panels = expressions(dashboard["panels"])
     expect(len(expressions_of_panels) > 20, "the dashboard has no expressions")
+    texts = [re.sub("- name: .*", "", RULES.read_text()), json.dumps(dashboard["panels"])]
+    unknown = unknown_names(texts)
+    expect(not unknown, f"not in /metrics: {', '.join(sorted(unknown))}")
     records = [f"      - {{record: 'a:b', expr: {json.dumps(one)}, labels: {{n: '{n}'}}}}" for n, one in enumerate(expressions_of_panels)]
     (work / "dashboard.yaml").write_text("groups:\n  - name: dashboard\n    rules:\n" + "\n".join(records) + "\n")
     checked = promtool("check", "rules", str(work / "dashboard.yaml"))
