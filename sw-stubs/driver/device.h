@@ -45,6 +45,7 @@ struct trn_device {
     uint16_t user_rings[TRN_MAX_USER_ENGINES]; /* queues with rings of the caller, one bit each */
     uint16_t notifiers[3][TRN_MAX_ENGINES];    /* enabled slots, one bit each */
     trn_member* programs;                      /* loaded programs */
+    trn_accounts accounts;
 
     bool failed_copy;
     trn_failure failure;
@@ -62,9 +63,9 @@ trn_status trn_kernel_notifications(trn_device* device, trn_notification_ring* r
 /* The stack follows from the core. */
 trn_status trn_kernel_memory_alloc(trn_device* device, trn_kernel_memory wanted, uint64_t* address);
 void trn_kernel_memory_free(trn_device* device, uint64_t address);
-/* Accounts of the kernel driver; without one, or one without accounts, they do nothing. */
-void trn_kernel_program_loaded(trn_device* device, uint32_t core);
-void trn_kernel_program_ended(trn_device* device, const trn_kernel_run* run);
+
+/* Reports the device's accounts to a transport that takes them. */
+void trn_accounts_changed(trn_device* device);
 
 /* A time for an error text: "1.5 ms". */
 typedef struct {

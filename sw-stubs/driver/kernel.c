@@ -69,13 +69,3 @@ trn_status trn_kernel_memory_alloc(trn_device* device, trn_kernel_memory wanted,
 void trn_kernel_memory_free(trn_device* device, uint64_t address) {
     KERNEL(device, memory_free, address);
 }
-
-void trn_kernel_program_loaded(trn_device* device, uint32_t core) {
-    if (device->transport.kernel && device->transport.kernel->program_loaded)
-        KERNEL(device, program_loaded, core);
-}
-
-void trn_kernel_program_ended(trn_device* device, const trn_kernel_run* run) {
-    if (device->transport.kernel && device->transport.kernel->program_ended)
-        KERNEL(device, program_ended, run);
-}

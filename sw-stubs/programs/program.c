@@ -47,9 +47,24 @@ static trn_status read_set(trn_program* program, const void* bytes, uint64_t siz
     return TRN_OK;
 }
 
+/* Accounts for the memory of the loaded programs. */
+static void account_memory(trn_device* device) {
+    trn_core_account* cores = device->accounts.cores;
+    for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)
+        memset(cores[core].memory, 0, sizeof cores[core].memory);
+    for (const trn_member* p = device->programs; p; p = p->next) {
+        const trn_program* program = (const trn_program*)p;
+        for (uint32_t core = 0; core < program->set.cores; ++core)
+            trn_program_count_memory(program, core, cores[program->options.core + core].memory);
+    }
+    trn_accounts_changed(device);
+}
+
 void trn_program_free(trn_program* program) {
     if (!program) return;
+    const bool was_loaded = program->loaded.link != NULL; /* else its device may have ended */
     trn_list_remove(&program->loaded);
+    if (was_loaded) account_memory(program->device);
     for (uint32_t core = 0; core < SET_MAX_CORES; ++core) free(program->cores[core].bytes);
     trn_set_free(&program->set);
     free(program->tensors);
@@ -79,7 +94,8 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
     }
     trn_list_add(&device->programs, &p->loaded);
     for (uint32_t core = 0; core < p->set.cores; ++core)
-        trn_kernel_program_loaded(device, p->options.core + core);
+        ++device->accounts.cores[p->options.core + core].loads;
+    account_memory(device);
     *program = p;
     return TRN_OK;
 }

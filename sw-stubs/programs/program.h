@@ -44,7 +44,7 @@ struct trn_program {
     uint64_t* tensors; /* AXI addresses */
     program_core cores[SET_MAX_CORES];
     bool is_written, is_prepared, has_queues, is_running;
-    bool is_accounted;              /* the end of the run is in the kernel driver's accounts */
+    bool is_accounted;              /* the end of the run is in the device's accounts */
     uint64_t start;                 /* of the run, on the transport's clock */
     uint32_t probes;                /* of the device, when the images were written */
     uint32_t resets[SET_MAX_CORES]; /* of the cores, when the program was prepared */
@@ -65,6 +65,8 @@ trn_status trn_program_release(trn_program* program);
 /* Assigns addresses to images and tensors, without access to device memory. */
 trn_status trn_program_place(trn_program* program);
 void trn_program_free_memory(trn_program* program);
+/* Adds the memory of a core's image and tensors to `kinds`, by trn_memory_kind. */
+void trn_program_count_memory(const trn_program* program, uint32_t core, uint64_t* kinds);
 /* Builds the images with addresses and descriptors, and writes them. */
 trn_status trn_program_write_images(trn_program* program);
 

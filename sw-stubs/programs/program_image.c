@@ -312,6 +312,21 @@ trn_status trn_program_place(trn_program* program) {
     return status;
 }
 
+void trn_program_count_memory(const trn_program* program, uint32_t core, uint64_t* kinds) {
+    const program_set* set = &program->set;
+    uint64_t code = 0;
+    for (uint32_t n = 0; n < set->stream_count; ++n)
+        if (set->streams[n].core == core) code += (uint64_t)set->streams[n].words * SET_WORD_BYTES;
+    kinds[TRN_KIND_CONSTANTS] += SET_WORD_BYTES;
+    kinds[TRN_KIND_CODE] += code;
+    kinds[TRN_KIND_RUNTIME] += program->cores[core].image_bytes - SET_WORD_BYTES - code;
+    for (uint32_t n = 0; n < set->tensor_count; ++n)
+        if (set->tensors[n].core == core)
+            kinds[set->tensors[n].role == TRN_TENSOR_SCRATCH ? TRN_KIND_SCRATCHPAD
+                                                             : TRN_KIND_TENSORS] +=
+                set->tensors[n].bytes;
+}
+
 /* ---- content ---- */
 
 static uint64_t core_base(const trn_program* program, uint32_t core) {

@@ -57,7 +57,7 @@ static trn_status read_control(trn_program* program, uint32_t core, uint32_t eng
 static trn_status poll_engines(trn_program* program, bool every);
 static trn_status fail_busy(trn_program* other);
 
-/* ---- accounts of the kernel driver ---- */
+/* ---- accounts ---- */
 
 /* By the sequencer's error codes (NeuronCore spec 10.1), whose names trn_core_error_name has. */
 static trn_run_outcome outcome_of(uint32_t error) {
@@ -73,13 +73,21 @@ static trn_run_outcome outcome_of(uint32_t error) {
 static void account(trn_program* program, trn_run_outcome outcome) {
     if (program->is_accounted) return;
     program->is_accounted = true;
+    trn_accounts* accounts = &program->device->accounts;
+    const trn_program_result* r = &program->result;
     const uint64_t busy = trn_now(program->device) - program->start;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
-        const bool is_cause = !program->result.failed || program->result.core == core;
-        const trn_kernel_run run = {device_core(program, core),
-                                    is_cause ? outcome : TRN_RUN_ENGINE_ERROR, busy};
-        trn_kernel_program_ended(program->device, &run);
+        trn_core_account* account = &accounts->cores[device_core(program, core)];
+        const bool is_cause = !r->failed || r->core == core;
+        ++account->runs;
+        ++account->outcomes[is_cause ? outcome : TRN_RUN_ENGINE_ERROR];
+        account->busy_ns += busy;
     }
+    const bool has_times = program->device->transport.simulated_now && r->ended_ns >= r->started_ns;
+    if (outcome == TRN_RUN_COMPLETED)
+        accounts->latencies_ns[accounts->completed++ % TRN_ACCOUNT_LATENCIES] =
+            has_times ? r->ended_ns - r->started_ns : busy;
+    trn_accounts_changed(program->device);
 }
 
 /* ---- starting ---- */

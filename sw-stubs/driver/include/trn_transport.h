@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "trn_accounts.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,26 +61,6 @@ typedef struct trn_kernel_memory {
     trn_memory_purpose purpose;
 } trn_kernel_memory;
 
-/** How the run of a program on a core ended. */
-typedef enum trn_run_outcome {
-    TRN_RUN_COMPLETED = 0,
-    TRN_RUN_ENGINE_ERROR = 1, /**< an engine failed on an instruction */
-    TRN_RUN_NUMERICAL_ERROR = 2,
-    TRN_RUN_OUT_OF_BOUNDS = 3,
-    TRN_RUN_SEMAPHORE_ERROR = 4,
-    TRN_RUN_PSUM_COLLISION = 5,
-    TRN_RUN_MEMORY_ERROR = 6, /**< uncorrectable, of the core's memory */
-    TRN_RUN_DMA_ABORT = 7,
-    TRN_RUN_TIMED_OUT = 8
-} trn_run_outcome;
-
-/** The end of a run, for a kernel driver's accounts. */
-typedef struct trn_kernel_run {
-    uint32_t core;
-    trn_run_outcome outcome;
-    uint64_t busy_ns; /**< from the start to the end, of the transport's clock */
-} trn_kernel_run;
-
 /** Operations of a kernel driver that is bound to the function; it replaces the stub's own, because
  * it excludes other drivers. First argument: the transport's context; results as described above;
  * addresses are AXI. */
@@ -98,10 +80,6 @@ typedef struct trn_kernel_driver {
      * active until dma_free of its memory. */
     int (*notifications)(void* context, int is_top_sp, uint32_t number, uint32_t slot,
                          uint32_t size, trn_dma_memory* ring);
-    /** Optional (NULL): accounts for a program that was loaded for a core, and for the end of each
-     * run. They cannot fail: a driver without accounts ignores them. */
-    void (*program_loaded)(void* context, uint32_t core);
-    void (*program_ended)(void* context, const trn_kernel_run* run);
 } trn_kernel_driver;
 
 typedef enum trn_log_level {
@@ -182,6 +160,10 @@ typedef struct trn_transport {
 
     /** Optional (NULL: the stub is the driver). */
     const trn_kernel_driver* kernel;
+
+    /** Optional (NULL): takes the accounts of the handle, each time that a program was loaded or
+     * unloaded, or a run has ended. It cannot fail, and takes no time of now()'s clock. */
+    void (*account)(void* context, const trn_accounts* accounts);
 
     /** Closes the transport and frees its resources, including DMA memory. Called once, last. */
     void (*close)(void* context);

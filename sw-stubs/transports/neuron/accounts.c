@@ -91,42 +91,36 @@ static void lock(struct neuron_accounts* accounts, uint32_t core) {
         trn_neuron_request(accounts->file, NEURON_CORE_SHARE, &wanted);
 }
 
-void trn_neuron_account_load(struct neuron_accounts* accounts, uint32_t core) {
-    lock(accounts, core);
-    add(accounts, core, LOADS, 1);
-}
+/* What a run counts, beside FAILURE unless it completed. */
+static const enum counter counter_of_outcome[TRN_RUN_OUTCOMES] = {
+    [TRN_RUN_COMPLETED] = COMPLETED,
+    [TRN_RUN_ENGINE_ERROR] = COMPLETED_WITH_ERROR,
+    [TRN_RUN_NUMERICAL_ERROR] = COMPLETED_WITH_NUMERICAL_ERROR,
+    [TRN_RUN_OUT_OF_BOUNDS] = OUT_OF_BOUNDS,
+    [TRN_RUN_SEMAPHORE_ERROR] = SEMAPHORE_ERROR,
+    [TRN_RUN_PSUM_COLLISION] = PSUM_COLLISION,
+    [TRN_RUN_MEMORY_ERROR] = CORE_MEMORY_ERROR,
+    [TRN_RUN_DMA_ABORT] = DMA_ABORT,
+    [TRN_RUN_TIMED_OUT] = TIMED_OUT};
 
-/* What a failed run counts beside FAILURE. */
-static enum counter counter_of_failure(trn_run_outcome outcome) {
-    switch (outcome) {
-    case TRN_RUN_NUMERICAL_ERROR:
-        return COMPLETED_WITH_NUMERICAL_ERROR;
-    case TRN_RUN_OUT_OF_BOUNDS:
-        return OUT_OF_BOUNDS;
-    case TRN_RUN_SEMAPHORE_ERROR:
-        return SEMAPHORE_ERROR;
-    case TRN_RUN_PSUM_COLLISION:
-        return PSUM_COLLISION;
-    case TRN_RUN_MEMORY_ERROR:
-        return CORE_MEMORY_ERROR;
-    case TRN_RUN_DMA_ABORT:
-        return DMA_ABORT;
-    case TRN_RUN_TIMED_OUT:
-        return TIMED_OUT;
-    default:
-        return COMPLETED_WITH_ERROR;
+static void add_core(const struct neuron_accounts* a, uint32_t core, const trn_core_account* now) {
+    const trn_core_account* then = &a->counted.cores[core];
+    add(a, core, LOADS, now->loads - then->loads);
+    add(a, core, RUNS, now->runs - then->runs);
+    add(a, core, TIME_IN_USE, (now->busy_ns - then->busy_ns) * PICOSECONDS);
+    for (uint32_t outcome = 0; outcome < TRN_RUN_OUTCOMES; ++outcome) {
+        const uint64_t runs = now->outcomes[outcome] - then->outcomes[outcome];
+        add(a, core, counter_of_outcome[outcome], runs);
+        if (outcome != TRN_RUN_COMPLETED) add(a, core, FAILURE, runs);
+        if (outcome == TRN_RUN_MEMORY_ERROR || outcome == TRN_RUN_DMA_ABORT)
+            add(a, core, HARDWARE_ERROR, runs);
     }
 }
 
-void trn_neuron_account_run(struct neuron_accounts* accounts, const trn_kernel_run* run) {
-    add(accounts, run->core, RUNS, 1);
-    add(accounts, run->core, TIME_IN_USE, run->busy_ns * PICOSECONDS);
-    if (run->outcome == TRN_RUN_COMPLETED) {
-        add(accounts, run->core, COMPLETED, 1);
-        return;
+void trn_neuron_account(struct neuron_accounts* accounts, const trn_accounts* now) {
+    for (uint32_t core = 0; core < TRN_ACCOUNT_CORES; ++core) {
+        if (now->cores[core].loads != 0) lock(accounts, core);
+        add_core(accounts, core, &now->cores[core]);
     }
-    add(accounts, run->core, FAILURE, 1);
-    add(accounts, run->core, counter_of_failure(run->outcome), 1);
-    if (run->outcome == TRN_RUN_MEMORY_ERROR || run->outcome == TRN_RUN_DMA_ABORT)
-        add(accounts, run->core, HARDWARE_ERROR, 1);
+    accounts->counted = *now;
 }

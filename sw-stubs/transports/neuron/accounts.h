@@ -12,13 +12,13 @@ struct neuron_accounts {
     volatile uint64_t* words; /* the data store; NULL: none */
     uint64_t size;
     uint32_t locked_cores; /* one bit per core */
+    trn_accounts counted;  /* what the data store has */
 };
 
 void trn_neuron_accounts_open(struct neuron_accounts* accounts, int file);
 void trn_neuron_accounts_close(struct neuron_accounts* accounts);
 
-/** Counts a program loaded for a core, and locks the core for this process. */
-void trn_neuron_account_load(struct neuron_accounts* accounts, uint32_t core);
-void trn_neuron_account_run(struct neuron_accounts* accounts, const trn_kernel_run* run);
+/** Adds what is new in `now`, and locks cores with programs for this process. */
+void trn_neuron_account(struct neuron_accounts* accounts, const trn_accounts* now);
 
 #endif

@@ -218,14 +218,8 @@ static int notifications(void* context, int is_top_sp, uint32_t number, uint32_t
     return error;
 }
 
-/* ---- accounts ---- */
-
-static void program_loaded(void* context, uint32_t core) {
-    trn_neuron_account_load(&self(context)->accounts, core);
-}
-
-static void program_ended(void* context, const trn_kernel_run* run) {
-    trn_neuron_account_run(&self(context)->accounts, run);
+static void account(void* context, const trn_accounts* accounts) {
+    trn_neuron_account(&self(context)->accounts, accounts);
 }
 
 static const trn_kernel_driver kernel_driver = {.reset = reset,
@@ -234,9 +228,7 @@ static const trn_kernel_driver kernel_driver = {.reset = reset,
                                                 .write = write_memory,
                                                 .read = read_memory,
                                                 .ring_init = ring_init,
-                                                .notifications = notifications,
-                                                .program_loaded = program_loaded,
-                                                .program_ended = program_ended};
+                                                .notifications = notifications};
 
 /* ---- opening ---- */
 
@@ -293,6 +285,7 @@ int trn_neuron_transport(unsigned number, trn_transport* transport, char* why, s
         .wait = trn_linux_wait,
         .now = trn_linux_now,
         .kernel = &kernel_driver,
+        .account = account,
         .close = close_transport,
     };
     return 0;

@@ -48,10 +48,7 @@ public:
                    std::uint32_t size, trn_dma_memory* ring) {
                     return self(c).open(is_top_sp != 0 ? TRN_NOTIFY_TOP_SP : TRN_NOTIFY_CORE,
                                         number, slot, size, *ring);
-                },
-            .program_loaded = [](void* c, std::uint32_t core) { self(c).loads.push_back(core); },
-            .program_ended = [](void* c,
-                                const trn_kernel_run* run) { self(c).runs.push_back(*run); }};
+                }};
         trn_transport t{};
         t.context = this;
         t.name = "kernel driver";
@@ -84,6 +81,7 @@ public:
         t.wait = [](void* c, std::uint64_t ns) { return result(trn_sleep(self(c).driver_, ns)); };
         t.now = [](void* c) { return trn_now(self(c).driver_); };
         t.kernel = &kernel;
+        t.account = [](void* c, const trn_accounts* now) { self(c).accounts = *now; };
         t.close = [](void*) {};
         return t;
     }
@@ -91,8 +89,7 @@ public:
     unsigned resets = 0, rings = 0;
     int allocated = 0;
     std::map<trn_memory_purpose, std::uint64_t> memory;  // bytes allocated
-    std::vector<std::uint32_t> loads;                    // cores
-    std::vector<trn_kernel_run> runs;
+    trn_accounts accounts{};
 
 private:
     static kernel_side& self(void* context) { return *static_cast<kernel_side*>(context); }
@@ -194,7 +191,11 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
                 EXPECT_EQ(kernel.allocated, 2);
                 EXPECT_GE(kernel.memory[TRN_MEMORY_TENSORS], 65536u);
                 EXPECT_GT(kernel.memory[TRN_MEMORY_CODE], 0u);
-                EXPECT_EQ(kernel.loads, std::vector<std::uint32_t>{1});
+                const auto& core = kernel.accounts.cores[1];
+                EXPECT_EQ(core.loads, 1u);
+                EXPECT_EQ(core.memory[TRN_KIND_TENSORS], 2u * 64 * 8 * 4);
+                EXPECT_GT(core.memory[TRN_KIND_CODE], 0u);
+                EXPECT_GT(core.memory[TRN_KIND_RUNTIME], 0u);
                 EXPECT_EQ(program.find("y").address % 65536, 0u);
                 for (int run = 1; run <= 2; ++run) {
                     program.write(program.find("x"), numbers(run));
@@ -203,14 +204,16 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
                     EXPECT_EQ(program.read(program.find("y")), numbers(2 * run));
                 }
                 EXPECT_EQ(kernel.rings, 2u * 16u);
-                ASSERT_EQ(kernel.runs.size(), 2u);
-                for (const trn_kernel_run& run : kernel.runs) {
-                    EXPECT_EQ(run.core, 1u);
-                    EXPECT_EQ(run.outcome, TRN_RUN_COMPLETED);
-                    EXPECT_GT(run.busy_ns, 0u);
-                }
+                EXPECT_EQ(core.runs, 2u);
+                EXPECT_EQ(core.outcomes[TRN_RUN_COMPLETED], 2u);
+                EXPECT_GT(core.busy_ns, 0u);
+                EXPECT_EQ(kernel.accounts.completed, 2u);
+                EXPECT_GT(kernel.accounts.latencies_ns[1], 0u);
+                EXPECT_GT(kernel.accounts.host_memory, 0u);
+                EXPECT_EQ(kernel.accounts.cores[0].loads, 0u);
             }
             EXPECT_EQ(kernel.allocated, 0);
+            EXPECT_EQ(kernel.accounts.cores[1].memory[TRN_KIND_TENSORS], 0u);  // unloaded
         });
     });
 }
