@@ -19,8 +19,9 @@ enum {
     VU_DMA_READ = 11,  /* from the server */
     VU_DMA_WRITE = 12, /* from the server */
     VU_DEVICE_RESET = 13,
-    VU_TRN_NOW = 0x8001,  /* extension of trnvp: simulated time */
-    VU_TRN_WAIT = 0x8002, /* extension of trnvp: replied to after simulated time */
+    VU_TRN_NOW = 0x8001,     /* extension of trnvp: simulated time */
+    VU_TRN_WAIT = 0x8002,    /* extension of trnvp: replied to after simulated time */
+    VU_TRN_ACCOUNT = 0x8003, /* extension of trnvp: what the client holds and did */
 };
 
 enum {

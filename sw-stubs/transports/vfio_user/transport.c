@@ -151,6 +151,10 @@ static int function_reset(void* context) {
     return bus_error(trn_vfio_user_reset(client(context)));
 }
 
+static void account(void* context, const trn_accounts* accounts) {
+    trn_vfio_user_account(client(context), accounts, sizeof *accounts);
+}
+
 static void close_transport(void* context) {
     trn_vfio_user_close(client(context));
     free(context);
@@ -192,6 +196,7 @@ int trn_vfio_user_transport(const char* path, const trn_vfio_user_options* optio
         .bar_unmap = bar_unmap,
         .bar_bus_address = addresses != NULL ? bar_bus_address : NULL,
         .function_reset = function_reset,
+        .account = account,
         .close = close_transport,
     };
     return 0;

@@ -34,7 +34,8 @@ struct trn_vfio_user {
     uint32_t timeout_ms;
     uint32_t max_transfer; /* the server's limit, bytes */
     int without_descriptors, without_posted_writes;
-    int gone; /* -errno once the connection is over */
+    unsigned long max_account; /* bytes; 0: the server keeps no accounts */
+    int gone;                  /* -errno once the connection is over */
     struct region regions[REGIONS];
     trn_dma_memory* memory; /* memory mapped for the device */
     size_t memory_count;
@@ -389,6 +390,8 @@ static int agree_on_version(trn_vfio_user* c, const trn_vfio_user_options* optio
     c->max_transfer = transfer < 8                 ? 8
                       : transfer > VU_MAX_TRANSFER ? VU_MAX_TRANSFER
                                                    : (uint32_t)transfer;
+    const char* accounts = json_value((const char*)reply.payload + sizeof theirs, "max_account");
+    c->max_account = accounts != NULL ? strtoul(accounts, NULL, 10) : 0;
     return 0;
 }
 
@@ -722,6 +725,14 @@ int trn_vfio_user_wait(trn_vfio_user* c, uint64_t nanoseconds, uint64_t* now) {
         nanoseconds -= part;
     } while (nanoseconds > 0);
     return 0;
+}
+
+int trn_vfio_user_account(trn_vfio_user* c, const void* bytes, uint32_t count) {
+    if (count > c->max_account) return 0;
+    const struct request request = {
+        .command = VU_TRN_ACCOUNT, .data = bytes, .data_size = count, .no_reply = 1};
+    struct incoming reply = {.size = 0};
+    return request_reply(c, &request, &reply, 0, "account");
 }
 
 int trn_vfio_user_serve(trn_vfio_user* c, uint32_t timeout_ms) {

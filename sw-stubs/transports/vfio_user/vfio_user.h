@@ -97,6 +97,11 @@ int trn_vfio_user_now(trn_vfio_user* client, uint64_t* nanoseconds);
 /** Returns when simulated time has advanced by `nanoseconds`; -ENOTSUP if the server cannot. */
 int trn_vfio_user_wait(trn_vfio_user* client, uint64_t nanoseconds, uint64_t* now);
 
+/** Posts what this process holds of the device and did with it: at most 4096 bytes (trn_accounts),
+ * which replace those before. The device does not see them, and no time passes. Does nothing if
+ * the server does not keep accounts of this size. */
+int trn_vfio_user_account(trn_vfio_user* client, const void* bytes, uint32_t count);
+
 /** Serves the device's accesses to memory by messages, until there was one or `timeout_ms` has
  * passed. Other calls serve them too while they wait. Returns their number, or an error. */
 int trn_vfio_user_serve(trn_vfio_user* client, uint32_t timeout_ms);

@@ -22,8 +22,9 @@ enum class command : std::uint16_t {
     dma_write = 12,  ///< server to client
     device_reset = 13,
     // Extensions of trnvp, for clients whose version message has a "trnvp" object.
-    trn_now = 0x8001,   ///< simulated time
-    trn_wait = 0x8002,  ///< replied to when simulated time has advanced
+    trn_now = 0x8001,      ///< simulated time
+    trn_wait = 0x8002,     ///< replied to when simulated time has advanced
+    trn_account = 0x8003,  ///< what the client holds of the function and did with it
 };
 
 struct header {
@@ -93,5 +94,6 @@ inline constexpr std::uint32_t max_message = max_data_transfer + 4096;
 inline constexpr std::uint32_t max_descriptors = 16;  ///< limit per message
 inline constexpr std::uint32_t max_dma_maps = 65535;
 inline constexpr std::uint32_t page_size = 4096;
+inline constexpr std::uint32_t max_account = 4096;  ///< bytes of a record
 
 }  // namespace trn::vfio_user

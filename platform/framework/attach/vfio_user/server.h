@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/framework/attach/listen/listener.h"
 #include "platform/framework/attach/listen/waiting_room.h"
@@ -37,6 +38,10 @@ public:
     /// Its process; nothing without a client, or if the kernel does not say.
     std::optional<std::uint64_t> client_process() const {
         return session_ ? session_->process_id() : std::nullopt;
+    }
+    /// What it says that it holds and did (doc/attach.md), not checked; empty: nothing.
+    std::vector<std::uint8_t> client_account() const {
+        return session_ ? session_->account() : std::vector<std::uint8_t>();
     }
     /// Disconnects clients that have not sent a version message.
     void drop_waiting() { waiting_.turn_all_away(); }

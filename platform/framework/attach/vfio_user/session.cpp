@@ -335,6 +335,8 @@ int vfio_user_session::answer(message& request) {
         return send_time(request);
     case command::trn_wait:
         return wait(request);
+    case command::trn_account:
+        return keep_account(request);
     default:
         return device_.answer(request);
     }
@@ -387,7 +389,10 @@ int vfio_user_session::version(const message& request) {
     if (said.contains("trnvp")) {
         if (const auto why = mismatch(said["trnvp"]); !why.empty())
             return refuse_version(request, why);
-        answer["trnvp"] = {{"board", cfg_.board}, {"digest", cfg_.digest}, {"endian", "little"}};
+        answer["trnvp"] = {{"board", cfg_.board},
+                           {"digest", cfg_.digest},
+                           {"endian", "little"},
+                           {"max_account", max_account}};
     }
     if (const auto why = observer_.introduced(*this); !why.empty())
         return refuse_version(request, why, EBUSY);
@@ -458,6 +463,16 @@ int vfio_user_session::wait(const message& request) {
     };
     hooks_.wait(sc_time::from_value(asked->nanoseconds * (sc_time(1, sc_core::SC_NS).value())),
                 done);
+    return 0;
+}
+
+// --- Accounts, for tools
+
+/// No access to the function: no time passes, and nothing else happens.
+int vfio_user_session::keep_account(const message& request) {
+    if (request.payload.size() > max_account) return E2BIG;
+    account_.assign(request.payload.begin(), request.payload.end());
+    stream_.reply(request.head, 0);
     return 0;
 }
 

@@ -46,6 +46,8 @@ public:
     void close();
     /// The process that connected, by the kernel; nothing if it cannot be known.
     std::optional<std::uint64_t> process_id();
+    /// The record that the client sent last, as it is; empty: none.
+    const std::vector<std::uint8_t>& account() const { return account_; }
 
 private:
     using message = vfio_user::message;
@@ -91,6 +93,7 @@ private:
     int refuse_version(const message& request, const std::string& why, int error = EPROTO);
     std::string mismatch(const nlohmann::json& expected) const;
     int send_time(const message& request);
+    int keep_account(const message& request);
     int wait(const message& request);
     void hold_until_done(const message& request, const started_work& work);
 
@@ -108,6 +111,7 @@ private:
     std::vector<std::uint8_t> waiting_reply_;  // of the access that waits; empty: none is wanted
     std::deque<kept_request> later_;
     kept_request present_{};  // the last one taken from later_
+    std::vector<std::uint8_t> account_;
     phase phase_ = phase::introducing;
     // Handlers that are outstanding, in any phase.
     bool awaiting_read_ = false, awaiting_write_ = false, awaiting_time_ = false;

@@ -651,6 +651,7 @@ const malformed rows[] = {
     {"wait_without_a_time", 0x8002, {}, EINVAL},
     {"wait_for_300_years", 0x8002, packed(~u64{0}), EINVAL},
     {"wait_where_it_is_not_supported", 0x8002, packed(u64{5}), ENOTSUP},
+    {"account_that_is_too_large", 0x8003, std::vector<u8>(4097), E2BIG},
     {"size_below_the_header", 9, packed(u64{0}, u32{0}, u32{4}), 0, 15},
     {"size_of_zero_payload_but_more", 9, packed(u64{0}, u32{0}, u32{4}), 0, 8},
     {"size_of_4_gib", 9, packed(u64{0}, u32{0}, u32{4}), 0, 0xffff'ffff},
@@ -660,6 +661,27 @@ const malformed rows[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Rows, VfioUserMalformedTest, testing::ValuesIn(rows),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(VfioUserServerTest, KeepsTheLastAccountOfAClientWithoutAnAccess) {
+    const std::vector<u8> first(4096, 1), second{2, 3};
+    serve([&] {
+        library client(path);
+        ASSERT_EQ(client.error, 0) << client.why;
+        EXPECT_TRUE(server->client_account().empty());
+        EXPECT_EQ(trn_vfio_user_account(client, first.data(), 4096), 0);
+        u64 now = 0;
+        EXPECT_EQ(trn_vfio_user_now(client, &now), 0);  // the account was posted
+        EXPECT_EQ(server->client_account(), first);
+        EXPECT_EQ(trn_vfio_user_account(client, second.data(), 2), 0);
+        EXPECT_EQ(trn_vfio_user_account(client, first.data(), 4097), 0);  // not sent
+        EXPECT_EQ(trn_vfio_user_now(client, &now), 0);
+        EXPECT_EQ(server->client_account(), second);
+    });
+    EXPECT_TRUE(server->client_account().empty());
+    EXPECT_EQ(before, 0);
+    EXPECT_EQ(charged, sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(log.size(), 1u);  // the end of the client
+}
 
 TEST_F(VfioUserServerTest, RequestsBeforeVersionNegotiationAreNotAnswered) {
     serve([&] {
