@@ -72,7 +72,8 @@ std::vector<std::string> endpoints::attached() const {
 std::vector<endpoints::client> endpoints::clients() const {
     std::vector<client> all;
     for (const auto& f : functions_)
-        if (const auto pid = f->client_process()) all.push_back({f->settings().name, *pid});
+        if (const auto pid = f->client_process())
+            all.push_back({f->settings().name, *pid, f->client_account()});
     return all;
 }
 

@@ -46,6 +46,7 @@ public:
     struct client {
         std::string function;
         std::uint64_t pid;
+        std::vector<std::uint8_t> account;  ///< as vfio_user_server::client_account()
     };
     std::vector<client> clients() const;
     /// The clients of all endpoints except PCIe functions, for another process with the same

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -89,15 +90,19 @@ struct device {
     std::vector<core> cores;
 };
 
+inline constexpr std::array latency_percentiles{0u, 1u, 25u, 50u, 75u, 99u, 100u};
+
 /// A process that uses devices of an instance.
 struct process {
     std::uint64_t pid = 0;
     std::string name, command;
-    std::vector<unsigned> devices;               ///< indices
-    std::optional<std::vector<unsigned>> cores;  ///< numbers in the instance
-    named_values device_memory, host_memory;     ///< bytes by kind
-    named_values status;                         ///< results of its executions
-    known<std::uint64_t> latency_p0_ns, latency_p50_ns, latency_p99_ns, latency_p100_ns;
+    std::vector<unsigned> devices;  ///< indices
+    /// Cores on which it has loaded programs: numbers in the instance, number in the device + index
+    /// of the device * cores of the first device.
+    std::optional<std::vector<unsigned>> cores;
+    named_values device_memory, host_memory;  ///< bytes by kind
+    named_values status;                      ///< results of its executions
+    named_values latency_ns;  ///< of its last executions: "p0", "p1", by latency_percentiles
 };
 
 /// A server with its devices; a rack has several.

@@ -118,10 +118,7 @@ void fields(Archive& a, T& p) {
     a("device_memory", p.device_memory);
     a("host_memory", p.host_memory);
     a("status", p.status);
-    a("latency_p0_ns", p.latency_p0_ns);
-    a("latency_p50_ns", p.latency_p50_ns);
-    a("latency_p99_ns", p.latency_p99_ns);
-    a("latency_p100_ns", p.latency_p100_ns);
+    a("latency_ns", p.latency_ns);
 }
 
 template <class Archive, class T>

@@ -23,6 +23,7 @@
 #include "platform/app/telemetry/process_names.h"
 #include "platform/app/telemetry/sources/state_source.h"
 #include "platform/app/telemetry/state_json.h"
+#include "platform/app/telemetry_model/accounts.h"
 #include "platform/framework/kernel/one_counter.h"
 #include "platform/framework/kernel/time_value.h"
 #include "sw-stubs/driver/generation.h"
@@ -366,22 +367,30 @@ device device_states::read(const chip& found, bool cores) const {
     return d;
 }
 
-void device_states::add_processes(instance& machine, const server& found) const {
+void device_states::add_processes(instance& machine,
+                                  const std::vector<endpoints::client>& clients) {
     std::map<std::uint64_t, process> processes;
-    for (const auto& client : clients_ ? clients_() : std::vector<device_states::client>()) {
-        const auto used = std::ranges::find(found.chips, client.function, &chip::name);
-        if (used == found.chips.end()) continue;
+    std::map<std::uint64_t, std::vector<std::uint64_t>> latencies;
+    for (const auto& client : clients) {
+        const auto used = std::ranges::find(machine.devices, client.function, &device::name);
+        if (used == machine.devices.end()) continue;
         auto& p = processes[client.pid];
         if (p.pid == 0) {
             p.pid = client.pid;
             p.name = name_of_process("/proc", client.pid);
             p.command = command_of_process("/proc", client.pid);
         }
-        const auto place = std::ranges::find(machine.devices, client.function, &device::name);
-        if (place != machine.devices.end()) p.devices.push_back(place->index);
+        p.devices.push_back(used->index);
+        if (const auto accounts = accounts_of(client.account, *used)) {
+            const auto first = used->index * machine.devices.front().core_count;
+            add_accounts(*accounts, first, p, *used);
+            add_latencies(*accounts, latencies[client.pid]);
+        }
     }
     for (auto& [pid, p] : processes) {
         std::ranges::sort(p.devices);
+        if (p.cores) std::ranges::sort(*p.cores);
+        p.latency_ns = percentiles_of(std::move(latencies[pid]));
         machine.processes.push_back(std::move(p));
     }
 }
@@ -394,6 +403,7 @@ machine_state device_states::read(bool cores) {
     state.clock_ns = *state.time_ps / 1000;
     state.source = "platform " + board_.about().board;
     state.version = board_.about().version;
+    const auto clients = clients_ ? clients_() : std::vector<endpoints::client>();
     for (const auto& found : servers_) {
         instance machine;
         machine.name = found->name;
@@ -415,7 +425,7 @@ machine_state device_states::read(bool cores) {
                 machine.rack_id = TRN_MISC_RAM_SERVER_ID_RACK_GET(id);
         }
         if (found->metadata != nullptr) machine.id = found->metadata->instance_id();
-        add_processes(machine, *found);
+        add_processes(machine, clients);
         state.instances.push_back(std::move(machine));
     }
     return state;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "platform/app/endpoints/endpoints.h"
 #include "platform/app/platform.h"
 #include "platform/app/telemetry/machine_state.h"
 
@@ -17,12 +17,7 @@ namespace trn::telemetry {
 /// changes nothing. Costs nothing before.
 class device_states {
 public:
-    /// A process that has attached to functions of devices.
-    struct client {
-        std::string function;  ///< as platform::function::name
-        std::uint64_t pid = 0;
-    };
-    using client_list = std::function<std::vector<client>()>;
+    using client_list = std::function<std::vector<endpoints::client>()>;
 
     /// \param clients returns the processes that are attached now
     explicit device_states(platform& board, client_list clients = {});
@@ -40,7 +35,7 @@ private:
     struct server;
     void find_devices();
     device read(const chip& found, bool cores) const;
-    void add_processes(instance& machine, const server& found) const;
+    static void add_processes(instance& machine, const std::vector<endpoints::client>& clients);
 
     platform& board_;
     const client_list clients_;

@@ -99,7 +99,7 @@ public:
                                             {chosen.board.misuse_texts(), chosen.hart.mode},
                                             chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
-          devices_(platform_, [this] { return clients(); }),
+          devices_(platform_, [this] { return endpoints_.clients(); }),
           events_(platform_.methods()),
           states_(platform_.methods(), endpoints_, streams_, events_, state_options()),
           signals_(io(), SIGINT, SIGTERM),
@@ -158,12 +158,6 @@ private:
         if (!chosen_.board.build.waves.file.empty())
             return "waveforms cannot go back in time: run without --vcd";
         return {};
-    }
-
-    std::vector<telemetry::device_states::client> clients() const {
-        std::vector<telemetry::device_states::client> all;
-        for (const auto& each : endpoints_.clients()) all.push_back({each.function, each.pid});
-        return all;
     }
 
     void open_endpoints() {

@@ -28,6 +28,7 @@
 #include "platform/app/guest/guest_ports.h"
 #include "platform/app/guest/running_guest.h"
 #include "platform/app/platform.h"
+#include "platform/app/telemetry_model/device_states.h"
 #include "platform/app/trnvp_guest/files.h"
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
@@ -106,8 +107,11 @@ public:
                                             {chosen.board.misuse_texts(), chosen.hart.mode},
                                             chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
+          devices_(platform_, [this] { return endpoints_.clients(); }),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
-          children_(platform_.loop().io(), SIGCHLD) {}
+          children_(platform_.loop().io(), SIGCHLD) {
+        devices_.add_method();
+    }
 
     int run() {
         if (chosen_.listen.empty()) own_folder_.emplace("trnvp-guest");
@@ -340,6 +344,7 @@ private:
     std::optional<temporary_folder> own_folder_;  // null when the command line names a folder
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
+    telemetry::device_states devices_;
     boost::asio::signal_set interrupts_, children_;
     std::optional<growing_file> uart_;
     std::optional<console_writer> writer_;

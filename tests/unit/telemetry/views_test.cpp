@@ -60,6 +60,30 @@ TEST(LsTable, ShowsProcessesAndStatusWhereThereAreAny) {
     EXPECT_THAT(text, HasSubstr("gone"));
 }
 
+/// The process of busy_torus() with accounts: core 9 is core 1 of device 1.
+machine_state accounted_torus() {
+    auto state = busy_torus();
+    auto& p = state.instances[0].processes[0];
+    p.cores = std::vector<unsigned>{9};
+    p.device_memory = {{"tensors", 4096}, {"model_code", 1024}};
+    p.status = {{"success", 3}, {"timeout", 1}};
+    p.latency_ns = {{"p0", 1000}, {"p50", 2000}, {"p100", 3000}};
+    return state;
+}
+
+TEST(LsTable, ShowsCoresAndMemoryOfProcessesWithAccounts) {
+    EXPECT_THAT(ls_table(busy_torus(), {}), Not(HasSubstr("CORE IDS |\n| 0")));
+    auto state = accounted_torus();
+    const auto text = ls_table(state, {});
+    EXPECT_THAT(text, HasSubstr("| PROCESS  | PROCESS |"));
+    EXPECT_THAT(text, HasSubstr("| python3 train.py | 4        | 5.0KB   |"));
+    EXPECT_THAT(text, HasSubstr("| python3 train.py |          | 5.0KB   |"));  // none of device 0
+    auto other = test::some_process();
+    other.pid = 5;
+    state.instances[0].processes.push_back(other);
+    EXPECT_THAT(ls_table(state, {}), HasSubstr("| 5    | python3 train.py | n/a      | n/a     |"));
+}
+
 TEST(LsTable, UnknownIsWrittenSo) {
     auto state = test::torus();
     auto& d = first_of(state);
@@ -88,6 +112,19 @@ TEST(LsJson, HasTheFieldsOfNeuronLs) {
     EXPECT_EQ(d["connected_to"], json({2, 0, 5, 13}));
     EXPECT_EQ(d["neuroncore_ids"], json({4, 5, 6, 7}));
     EXPECT_EQ(d["neuron_processes"][0]["pid"], 4711);
+}
+
+TEST(LsJson, HasTheAccountsOfProcesses) {
+    const auto unknown = ls_json(busy_torus(), false)[1]["neuron_processes"][0];
+    for (const char* field : {"neuroncore_ids", "device_memory", "executions", "latency_ns"})
+        EXPECT_TRUE(unknown[field].is_null()) << field;
+    const auto list = ls_json(accounted_torus(), false);
+    const auto& p = list[1]["neuron_processes"][0];
+    EXPECT_EQ(p["neuroncore_ids"], json({4}));
+    EXPECT_EQ(list[0]["neuron_processes"][0]["neuroncore_ids"], json::array());
+    EXPECT_EQ(p["device_memory"], json({{"tensors", 4096}, {"model_code", 1024}}));
+    EXPECT_EQ(p["executions"]["timeout"], 1);
+    EXPECT_EQ(p["latency_ns"]["p100"], 3000);
 }
 
 TEST(LsJson, LeavesOutToolsUnlessAsked) {
@@ -154,6 +191,20 @@ TEST(MonitorJson, HasTheSectionsOfNeuronMonitor) {
     EXPECT_TRUE(devices[3]["mem_ecc_corrected"].is_null());  // not known
     EXPECT_EQ(report["neuron_hardware_info"]["neuroncore_per_device_count"], 4);
     EXPECT_EQ(report["instance_info"]["instance_type"], "trn3.48xlarge");
+}
+
+TEST(MonitorJson, ReportsTheAccountsOfAProcess) {
+    const auto now = accounted_torus();
+    const auto report = monitor_json({}, nullptr, now, now.instances[0], {});
+    const auto& runtime = report.at("neuron_runtime_data").at(0)["report"];
+    const auto& cores = runtime["neuroncore_counters"]["neuroncores_in_use"];
+    EXPECT_EQ(cores.size(), 1u);
+    EXPECT_TRUE(cores.contains("4"));
+    const auto& executions = runtime["execution_stats"];
+    EXPECT_EQ(executions["execution_summary"]["completed"], 3);
+    EXPECT_EQ(executions["execution_summary"]["timed_out"], 1);
+    EXPECT_DOUBLE_EQ(executions["latency_stats"]["total_latency"]["p50"].get<double>(), 2e-6);
+    EXPECT_EQ(runtime["memory_used"]["neuron_runtime_used_bytes"]["neuron_device"], 5120);
 }
 
 TEST(MonitorJson, CountsErrorsOfThePeriod) {
@@ -257,6 +308,15 @@ TEST(TopScreen, FitsItsColumnsAndRows) {
         EXPECT_LE(count, view.rows);
         EXPECT_GT(shown.last_scroll, 100u);
     }
+}
+
+TEST(TopScreen, CountsTheMemoryOfAProcessOnce) {
+    auto state = accounted_torus();
+    EXPECT_THAT(top_screen({}, nullptr, state, {}).text, HasSubstr("Tensors: 4.0KB"));
+    auto& c = state.instances[0].devices[1].cores[1];
+    c.device_memory = {{"tensors", 4096}, {"model_code", 1024}};
+    c.device_memory_bytes = 5120;
+    EXPECT_THAT(top_screen({}, nullptr, state, {}).text, HasSubstr("Tensors: 4.0KB"));
 }
 
 TEST(TopScreen, ScrollsSortsAndFilters) {

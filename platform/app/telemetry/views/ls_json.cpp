@@ -14,13 +14,25 @@ using nlohmann::json;
 
 constexpr std::size_t longest_command = 80;
 
+json or_null(const named_values& values) {
+    return values.empty() ? json() : json(values);
+}
+
 json process_list(const instance& machine, const device& d, bool all) {
     json list = json::array();
-    for (const auto& p : machine.processes)
-        if (std::ranges::count(p.devices, d.index) != 0 && (all || !is_tool(p)))
-            list.push_back({{"pid", p.pid},
-                            {"command", cut(p.command, longest_command)},
-                            {"neuron_runtime_version", "NA"}});
+    for (const auto& p : machine.processes) {
+        if (std::ranges::count(p.devices, d.index) == 0 || (!all && is_tool(p))) continue;
+        const auto cores = held_cores(p, machine, d);
+        list.push_back({{"pid", p.pid},
+                        {"name", cut(p.name, longest_command)},
+                        {"command", cut(p.command, longest_command)},
+                        {"neuron_runtime_version", "NA"},
+                        {"neuroncore_ids", cores ? json(*cores) : json()},
+                        {"device_memory", or_null(p.device_memory)},
+                        {"host_memory", or_null(p.host_memory)},
+                        {"executions", or_null(p.status)},
+                        {"latency_ns", or_null(p.latency_ns)}});
+    }
     return list;
 }
 

@@ -37,8 +37,10 @@ public:
     table_of_instance(const instance& machine, const ls_options& options)
         : machine_(machine), options_(options) {
         for (const auto& d : machine.devices) {
-            has_processes_ =
-                has_processes_ || !processes_of(machine, d, options.all_processes).empty();
+            for (const auto* p : processes_of(machine, d, options.all_processes)) {
+                has_processes_ = true;
+                has_cores_ = has_cores_ || p->cores.has_value();
+            }
             has_status_ = has_status_ || status_text(d) != "ready";
         }
     }
@@ -50,6 +52,8 @@ public:
             table.add_column(head);
         if (has_processes_) table.add_column("\nPID");
         if (has_processes_) table.add_column("\nCOMMAND");
+        if (has_cores_) table.add_column("PROCESS\nCORE IDS");
+        if (has_cores_) table.add_column("PROCESS\nMEMORY");
         table.add_column("CPU\nAFFINITY");
         table.add_column("NUMA\nNODE");
         if (has_processes_) table.add_column("RUNTIME\nVERSION");
@@ -68,7 +72,7 @@ private:
             gigabytes_text(d.memory_bytes),
             d.connected ? list_text(*d.connected) : not_known,
             or_not_known(d.bdf)};
-        if (has_processes_) add(cells, processes.empty() ? nullptr : processes.front());
+        if (has_processes_) add(cells, d, processes.empty() ? nullptr : processes.front());
         cells.push_back(d.cpu_affinity.value_or(not_known));
         cells.push_back(d.numa_node.value_or(not_known));
         if (has_processes_) cells.push_back(processes.empty() ? "" : "NA");
@@ -80,21 +84,25 @@ private:
         table.add_row(std::move(cells), colour_of(d));
         for (std::size_t n = 1; n < processes.size(); ++n) {
             std::vector<std::string> more(6);
-            add(more, processes[n]);
+            add(more, d, processes[n]);
             more.insert(more.end(), {"", "", "NA"});
             table.add_row(std::move(more));
         }
     }
 
-    void add(std::vector<std::string>& cells, const process* p) const {
+    void add(std::vector<std::string>& cells, const device& d, const process* p) const {
         const std::size_t limit = options_.wide ? 80 : 40;
         cells.push_back(p ? fmt::format("{}", p->pid) : "");
         cells.push_back(p ? cut(p->command, limit) : "");
+        if (!has_cores_) return;
+        const auto cores = p ? held_cores(*p, machine_, d) : std::nullopt;
+        cells.push_back(cores ? list_text(*cores) : p ? not_known : "");
+        cells.push_back(cores ? bytes_text(sum_of(p->device_memory)) : p ? not_known : "");
     }
 
     const instance& machine_;
     const ls_options& options_;
-    bool has_processes_ = false, has_status_ = options_.wide;
+    bool has_processes_ = false, has_cores_ = false, has_status_ = options_.wide;
 };
 
 }  // namespace

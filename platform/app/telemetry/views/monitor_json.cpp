@@ -152,9 +152,7 @@ private:
             const auto together = cores_of_logical_core(d);
             const auto first = first_logical_core(machine_, d);
             for (unsigned n = 0; n * together < d.cores.size(); ++n) {
-                if (share.owner && share.owner->cores &&
-                    std::ranges::count(*share.owner->cores, first + n) == 0)
-                    continue;
+                if (share.owner && !may_hold(*share.owner, machine_, d, n)) continue;
                 visit(first + n, n * together, d);
             }
         }
@@ -190,16 +188,9 @@ private:
     json executions(const runtime_share& share) const {
         const auto counted = executions_of(before_, now_, machine_, share);
         json latency;
-        if (share.owner && share.owner->latency_p50_ns) {
-            const auto& p = *share.owner;
-            const auto seconds = [](const known<std::uint64_t>& ns) {
-                return ns ? json(static_cast<double>(*ns) / 1e9) : json();
-            };
-            latency = {{"p0", seconds(p.latency_p0_ns)},    {"p1", seconds(p.latency_p0_ns)},
-                       {"p25", seconds(p.latency_p50_ns)},  {"p50", seconds(p.latency_p50_ns)},
-                       {"p75", seconds(p.latency_p99_ns)},  {"p99", seconds(p.latency_p99_ns)},
-                       {"p100", seconds(p.latency_p100_ns)}};
-        }
+        if (share.owner)
+            for (const auto& [percentile, ns] : share.owner->latency_ns)
+                latency[percentile] = static_cast<double>(ns) / 1e9;
         return {{"error_summary", counted.errors},
                 {"execution_summary", counted.status},
                 {"latency_stats", {{"total_latency", latency}, {"device_latency", json()}}}};

@@ -151,16 +151,9 @@ private:
                    tagged + text_of({{"status_type", type}}), count);
         if (share.owner == nullptr) return;
         const auto& p = *share.owner;
-        const std::array<std::pair<const char*, known<std::uint64_t>>, 4> latencies{
-            {{"p0", p.latency_p0_ns},
-             {"p50", p.latency_p50_ns},
-             {"p99", p.latency_p99_ns},
-             {"p100", p.latency_p100_ns}}};
-        for (const auto& [percentile, ns] : latencies)
-            if (ns)
-                gauge("execution_latency_seconds", "Latency of executions",
-                      tagged + text_of({{"percentile", percentile}}),
-                      static_cast<double>(*ns) / 1e9);
+        for (const auto& [percentile, ns] : p.latency_ns)
+            gauge("execution_latency_seconds", "Latency of executions",
+                  tagged + text_of({{"percentile", percentile}}), static_cast<double>(ns) / 1e9);
         if (const auto usage = host_.of_process(p.pid))
             for (std::size_t n = 0; n < 2; ++n)
                 gauge("neuron_runtime_vcpu_usage_ratio", "Processors that the runtime uses",
@@ -175,9 +168,7 @@ private:
         const auto together = cores_of_logical_core(d);
         const auto first = first_logical_core(machine, d);
         for (unsigned n = 0; n * together < d.cores.size(); ++n) {
-            if (share.owner && share.owner->cores &&
-                std::ranges::count(*share.owner->cores, first + n) == 0)
-                continue;
+            if (share.owner && !may_hold(*share.owner, machine, d, n)) continue;
             const auto labels = tagged + text_of({{"neuroncore", fmt::format("{}", first + n)}});
             double sum = 0;
             bool is_known = true, has_memory = false;

@@ -89,6 +89,29 @@ std::string cut(const std::string& text, std::size_t columns) {
     return kept + std::string(dots, '.');
 }
 
+bool may_hold(const process& p, const instance& machine, const device& d, unsigned n) {
+    if (!p.cores) return true;
+    const auto together = cores_of_logical_core(d);
+    const auto first = d.index * machine.devices.front().core_count + n * together;
+    return std::ranges::any_of(
+        *p.cores, [&](unsigned core) { return core >= first && core - first < together; });
+}
+
+std::optional<std::vector<unsigned>> held_cores(const process& p, const instance& machine,
+                                                const device& d) {
+    if (!p.cores) return std::nullopt;
+    std::vector<unsigned> all;
+    for (unsigned n = 0; n < logical_cores(d); ++n)
+        if (may_hold(p, machine, d, n)) all.push_back(first_logical_core(machine, d) + n);
+    return all;
+}
+
+std::uint64_t sum_of(const named_values& values) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, value] : values) sum += value;
+    return sum;
+}
+
 bool is_tool(const process& p) {
     constexpr std::array tools{"trn-ls",    "trn-top",    "trn-monitor",
                                "neuron-ls", "neuron-top", "neuron-monitor"};

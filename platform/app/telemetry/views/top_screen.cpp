@@ -270,17 +270,14 @@ private:
                 for (const auto& [kind, bytes] : c.device_memory) on_device[kind] += bytes;
             }
         }
+        const bool by_core = !on_device.empty();  // the memory of all processes
         for (const auto& [machine, p] : processes_) {
             if (chosen_ != nullptr && chosen_->second != p) continue;
             is_known = is_known || !p->device_memory.empty();
-            for (const auto& [kind, bytes] : p->device_memory) on_device[kind] += bytes;
+            if (!by_core)
+                for (const auto& [kind, bytes] : p->device_memory) on_device[kind] += bytes;
             for (const auto& [kind, bytes] : p->host_memory) host[kind] += bytes;
         }
-        const auto sum = [](const named_values& values) {
-            std::uint64_t all = 0;
-            for (const auto& [kind, bytes] : values) all += bytes;
-            return all;
-        };
         const auto kind = [](const named_values& values, const char* name) {
             const auto found = values.find(name);
             return bytes_text(found == values.end() ? 0 : found->second);
@@ -291,14 +288,15 @@ private:
                 ? fmt::format("  Host Used Memory    Total: {}", not_known)
                 : fmt::format("  Host Used Memory    Total: {}  Tensors: {}  Constants: {}  "
                               "DMA Buffers: {}  App. Memory: {}",
-                              bytes_text(sum(host)), kind(host, "tensors"), kind(host, "constants"),
-                              kind(host, "dma_buffers"), kind(host, "application_memory"))));
+                              bytes_text(sum_of(host)), kind(host, "tensors"),
+                              kind(host, "constants"), kind(host, "dma_buffers"),
+                              kind(host, "application_memory"))));
         add(line().add(
             !is_known
                 ? fmt::format("  Device Used Memory  Total: {}", not_known)
                 : fmt::format("  Device Used Memory  Total: {}  Tensors: {}  Constants: {}  Model "
                               "Code: {}  Runtime Memory: {}  Model Scratchpad: {}",
-                              bytes_text(sum(on_device)), kind(on_device, "tensors"),
+                              bytes_text(sum_of(on_device)), kind(on_device, "tensors"),
                               kind(on_device, "constants"), kind(on_device, "model_code"),
                               kind(on_device, "runtime_memory"),
                               kind(on_device, "model_shared_scratchpad"))));
@@ -313,10 +311,11 @@ private:
                 add(line().add(fmt::format("  ... {} more", processes_.size() - most)));
                 break;
             }
-            const auto latency = p->latency_p50_ns
-                                     ? fmt::format(", latency {:.3f} ms",
-                                                   static_cast<double>(*p->latency_p50_ns) / 1e6)
-                                     : "";
+            const auto median = p->latency_ns.find("p50");
+            const auto latency =
+                median != p->latency_ns.end()
+                    ? fmt::format(", latency {:.3f} ms", static_cast<double>(median->second) / 1e6)
+                    : "";
             add(line().add(fmt::format("  {} {}: devices {}{}", p->pid, p->name,
                                        list_text(p->devices), latency)));
         }
