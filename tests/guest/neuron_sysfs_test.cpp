@@ -122,6 +122,39 @@ echo $(cat info/architecture/*) and $(ls -d neuron_core* | wc -l) cores
     EXPECT_THAT(how.output, HasSubstr("NDv4 Trainium3 Trn3 and 8 cores"));
 }
 
+/// The tools by sysfs alone, as root and as another user; programs get their shared libraries.
+TEST_F(NeuronSysfs, ToolsShowTheDeviceToRootAndToOtherUsers) {
+    const auto how =
+        run(guest("trn3-chip --run " TRN_LS " --run '" TRN_MONITOR " --count 1 --period 0.1'",
+                  R"sh(
+mkdir -p /etc
+echo 'user:x:1000:1000::/:/bin/sh' >/etc/passwd
+echo ROOT; /program/trn-ls --json; /program/trn-ls
+echo USER; su user -c '/program/trn-ls --json; /program/trn-ls'
+echo MONITOR; su user -c '/program/trn-monitor --count 1 --period 0.1'
+echo END
+)sh"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto part = [&](const std::string& begin, const std::string& end) {
+        const auto first = how.output.find("\n" + begin);
+        return how.output.substr(first, how.output.find("\n" + end, first) - first);
+    };
+    const auto root = part("ROOT", "USER"), user = part("USER", "MONITOR");
+    for (const auto& text : {root, user}) {
+        EXPECT_THAT(text, HasSubstr("\"memory_size\":154618822656"));
+        EXPECT_THAT(text, HasSubstr("\"nc_count\":4"));
+        EXPECT_THAT(text, HasSubstr("\"status\":\"ready\""));
+    }
+    EXPECT_THAT(root, HasSubstr("\"bdf\":\"0000:01:00.0\""));
+    EXPECT_THAT(user, HasSubstr("\"bdf\":null"));  // only root opens the node
+    EXPECT_THAT(user, HasSubstr("\"neuron_processes\":null"));
+    EXPECT_THAT(
+        user, HasSubstr("processes: n/a (processes of other users are not visible without root)"));
+    const auto report = part("MONITOR", "END");
+    EXPECT_THAT(report, HasSubstr("\"neuron_device_type\":\"trainium3\""));
+    EXPECT_THAT(report, HasSubstr("\"mem_ecc_uncorrected\":0"));
+}
+
 /// What a device plug-in reads: nodes, cores, neighbours of the server's torus.
 TEST_F(NeuronSysfs, DevicePlugInFindsNodesCoresAndNeighbours) {
     const auto how = run(guest("trn3-chip-sim --devices 16", R"sh(

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "platform/app/guest/initramfs.h"
 #include "platform/app/guest/machine.h"
+#include "platform/app/guest/shared_libraries.h"
 #include "platform/framework/config/file.h"
 
 namespace trn {
@@ -55,6 +57,27 @@ void add_folder(initramfs& out, const fs::path& folder) {
     }
 }
 
+/// Adds the loaders and libraries of programs, each once.
+void add_libraries(initramfs& out, const std::vector<shared_libraries>& programs) {
+    std::map<std::string, fs::path> files;
+    for (const auto& needed : programs) {
+        if (needed.loader.empty()) continue;
+        files.emplace(needed.loader.substr(1), needed.loader);
+        for (const auto& [name, file] : needed.files) {
+            const auto& added =
+                *files.emplace(fmt::format("{}/{}", library_folder, name), file).first;
+            if (!fs::equivalent(added.second, file))
+                throw file_error(
+                    fmt::format("two programs need different files of the name {}: "
+                                "{} and {}",
+                                name, added.second.string(), file.string()));
+        }
+    }
+    if (files.empty()) return;
+    for (const char* folder : {"lib", library_folder, "lib64"}) out.folder(folder);
+    for (const auto& [path, file] : files) out.file(path, content_of(file), true);
+}
+
 // trn-guest ends QEMU with a status; a script cannot, since this kernel has no /dev/port.
 constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root
@@ -88,12 +111,16 @@ std::string guest_image::initramfs() const {
     }
     for (const auto& folder : folders) add_folder(out, folder);
     init += "status=0\n";
+    std::vector<shared_libraries> needed;
     for (const auto& [file, arguments] : programs) {
         const auto path = "program/" + file.filename().string();
-        out.file(path, content_of(file), true);
+        const auto content = content_of(file);
+        out.file(path, content, true);
+        needed.push_back(shared_libraries_of(file, content));
         init +=
             fmt::format("[ $status != 0 ] || {{ {}; status=$?; }}\n", call("/" + path, arguments));
     }
+    add_libraries(out, needed);
     if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
     out.file("init", init + "end $status\n", true);
     return out.bytes();

@@ -17,13 +17,14 @@ struct guest_image {
     std::filesystem::path busybox = {};
     std::filesystem::path own_program = {};    ///< trn-guest; always needed
     std::vector<file_and_words> modules = {};  ///< loaded in this order, with their parameters
-    /// Run in this order until one fails. Must be statically linked, or scripts. All are in
-    /// /program.
+    /// Run in this order until one fails: programs, with their shared libraries, or scripts. All
+    /// are in /program.
     std::vector<file_and_words> programs = {};
     std::vector<std::filesystem::path> folders = {};  ///< copied to /program with their content
     bool shell = false;                               ///< starts a shell on the console at the end
 
-    /// The initramfs. \throws file_error for a file that cannot be read, or a link to a folder
+    /// The initramfs. \throws file_error for a file that cannot be read, a link to a folder, or a
+    /// shared library that this machine does not have
     std::string initramfs() const;
 };
 

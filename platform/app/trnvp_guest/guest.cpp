@@ -61,11 +61,11 @@ void add_guest(cli::command* c, int& status) {
     c->add_option("--module", chosen->modules,
                   "kernel module to load: \"FILE.ko [parameter=value ...]\"; may be repeated")
         ->allow_extra_args(false);
-    c->add_option(
-         "--run", chosen->programs,
-         "\"FILE [argument ...]\" to run in the guest, whose status ends it: a static "
-         "program or a script for busybox (default: trn-guest, or after --module a shell); may be "
-         "repeated: one after the other until one fails. A folder is copied to /program")
+    c->add_option("--run", chosen->programs,
+                  "\"FILE [argument ...]\" to run in the guest, whose status ends it: a program, "
+                  "which gets its shared libraries, or a script for busybox (default: trn-guest, "
+                  "or after --module a shell); may be "
+                  "repeated: one after the other until one fails. A folder is copied to /program")
         ->allow_extra_args(false);
     c->add_option("--append", chosen->append, "more words for the kernel's command line");
     c->add_option("--kernel", chosen->kernel, "a kernel of your own");

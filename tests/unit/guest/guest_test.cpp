@@ -9,6 +9,7 @@
 #include "platform/app/guest/image.h"
 #include "platform/app/guest/initramfs.h"
 #include "platform/app/guest/machine.h"
+#include "platform/app/guest/shared_libraries.h"
 #include "platform/framework/config/file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
@@ -69,6 +70,55 @@ TEST(GuestImage, RefusesLinksToFoldersWhichWouldBeEmpty) {
     EXPECT_NO_THROW(image.initramfs());
     std::filesystem::create_directory_symlink(folder / "other", folder / "run/link");
     EXPECT_THROW(image.initramfs(), file_error);
+}
+
+std::string content_of(const std::filesystem::path& file) {
+    const auto bytes = read_file(file, 1 << 30);
+    return {bytes.begin(), bytes.end()};
+}
+
+std::filesystem::path own_program() {
+    return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+TEST(SharedLibraries, OfAProgramAreThoseThatItsLoaderFinds) {
+    const auto program = own_program();
+    const auto needed = shared_libraries_of(program, content_of(program));
+    EXPECT_EQ(needed.loader, "/lib64/ld-linux-x86-64.so.2");
+    ASSERT_TRUE(needed.files.contains("libc.so.6"));
+    EXPECT_TRUE(std::filesystem::exists(needed.files.at("libc.so.6")));
+    EXPECT_TRUE(needed.files.contains("libm.so.6"));  // that libstdc++ needs
+}
+
+TEST(SharedLibraries, ScriptsAndBrokenFilesHaveNone) {
+    const auto program = content_of(own_program());
+    for (const auto& bytes : {std::string("#!/bin/sh\n"), std::string(), program.substr(0, 16),
+                              program.substr(0, 63), program.substr(0, 70)})
+        EXPECT_EQ(shared_libraries_of(own_program(), bytes).loader, "");
+}
+
+TEST(SharedLibraries, NamesTheLibraryThatIsMissing) {
+    const test::scratch_folder folder;
+    auto program = content_of(own_program());
+    const auto place = program.find(std::string("libc.so.6\0", 10));
+    ASSERT_NE(place, std::string::npos);
+    program.replace(place, 9, "libc.so.9");
+    std::ofstream(folder / "program", std::ios::binary) << program;
+    std::filesystem::permissions(folder / "program", std::filesystem::perms::owner_all);
+    try {
+        shared_libraries_of(folder / "program", program);
+        ADD_FAILURE() << "no error";
+    } catch (const file_error& why) {
+        EXPECT_THAT(why.what(),
+                    HasSubstr("program needs libc.so.9, which this machine does not have"));
+    }
+}
+
+TEST(SharedLibraries, DoNotStartAnotherLoader) {
+    auto program = content_of(own_program());
+    const std::string loader = "/lib64/ld-linux-x86-64.so.2";
+    program.replace(program.find(loader), loader.size(), "/bin/../bin/./././././touch");
+    EXPECT_THROW(shared_libraries_of(own_program(), program), file_error);
 }
 
 TEST(GuestMachine, PutsFunctionsBehindThePortsOfTheBoard) {
