@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -93,11 +94,51 @@ TEST(LsTable, UnknownIsWrittenSo) {
     EXPECT_THAT(ls_table(state, {}), HasSubstr("| 0      | 4      | 0-3      | n/a    | n/a "));
 }
 
-TEST(LsTable, NamesFromOutsideDoNotControlTheTerminal) {
+/// A state with text from outside that would move the cursor, or begin a line.
+machine_state hostile_torus() {
+    constexpr const char* hostile = "a\033[2Jb\nc\td\xc2\x9b";
     auto state = busy_torus();
-    state.instances[0].processes[0].command = "a\033[2Jb\nc";
-    const auto text = ls_table(state, {});
-    EXPECT_THAT(text, Not(HasSubstr("\033")));
+    auto& machine = state.instances[0];
+    machine.name = machine.type = machine.id = hostile;
+    machine.process_error = hostile;
+    machine.processes[0].command = machine.processes[0].name = hostile;
+    auto& d = first_of(state);
+    d.bdf = hostile;
+    d.numa_node = d.cpu_affinity = hostile;
+    d.faulty = std::vector<std::string>{hostile};
+    d.links.push_back({.port = 1, .fault = hostile, .partner = "chip"});
+    state.instances.push_back(machine);
+    return state;
+}
+
+std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST(TextFromOutside, DoesNotControlTheTerminal) {
+    auto plain = hostile_torus();
+    for (auto& machine : plain.instances) {
+        machine.name = machine.type = machine.id = "a";
+        machine.process_error = "a";
+        machine.processes[0].command = machine.processes[0].name = "a";
+        auto& d = machine.devices[0];
+        d.bdf = "a";
+        d.numa_node = d.cpu_affinity = "a";
+        d.faulty = std::vector<std::string>{"a"};
+        d.links[0].fault = "a";
+    }
+    const auto hostile = hostile_torus();
+    const auto top = [](const machine_state& state) {
+        return top_screen({.columns = 300, .rows = 0}, nullptr, state, {}).text;
+    };
+    for (const auto& [shown, expected] :
+         {std::pair(ls_table(hostile, {.wide = true}), ls_table(plain, {.wide = true})),
+          std::pair(topology_text(hostile), topology_text(plain)),
+          std::pair(top(hostile), top(plain))}) {
+        EXPECT_EQ(lines_of(shown), lines_of(expected)) << shown;
+        for (const auto* control : {"\033", "\t", "\xc2\x9b"})
+            EXPECT_THAT(shown, Not(HasSubstr(control)));
+    }
 }
 
 TEST(LsJson, HasTheFieldsOfNeuronLs) {

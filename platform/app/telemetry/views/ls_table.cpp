@@ -15,7 +15,7 @@ namespace trn::telemetry {
 namespace {
 
 std::string or_not_known(const std::string& text) {
-    return text.empty() ? not_known : text;
+    return text.empty() ? not_known : line_text(text);
 }
 
 std::vector<const process*> processes_of(const instance& machine, const device& d,
@@ -124,7 +124,7 @@ std::string ls_table(const machine_state& state, const ls_options& options) {
         text += ls_head(state, machine);
         text += table_of_instance(machine, options).text();
         if (machine.process_error)
-            text += fmt::format("processes: {} ({})\n", not_known, *machine.process_error);
+            text += fmt::format("processes: {} ({})\n", not_known, line_text(*machine.process_error));
     }
     return text;
 }

@@ -75,8 +75,14 @@ std::size_t columns_of(std::string_view text) {
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+std::string line_text(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) text.remove_prefix(terminal::append_printable(text, shown));
+    return shown;
+}
+
 std::string cut(const std::string& text, std::size_t columns) {
-    const auto shown = terminal_text(text);
+    const auto shown = line_text(text);
     if (columns_of(shown) <= columns) return shown;
     const std::size_t dots = std::min<std::size_t>(3, columns);
     std::string_view rest = shown;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/app/telemetry/machine_state.h"
@@ -34,7 +35,9 @@ std::string gigabytes_text(const known<std::uint64_t>& bytes);
 std::string list_text(const std::vector<unsigned>& numbers);
 /// "0.0B", "256.0KB", "17.5GB", as neuron-top writes it.
 std::string bytes_text(std::uint64_t bytes);
-/// At most `columns` columns; a cut text ends with "...".
+/// The text in one line of a terminal: names from outside neither control it nor begin a line.
+std::string line_text(std::string_view text);
+/// line_text() of at most `columns` columns; a cut text ends with "...".
 std::string cut(const std::string& text, std::size_t columns);
 /// Number of columns: of code points.
 std::size_t columns_of(std::string_view text);

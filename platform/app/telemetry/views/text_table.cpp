@@ -20,6 +20,7 @@ void text_table::add_column(const std::string& head) {
 
 void text_table::add_row(std::vector<std::string> cells, std::string colour) {
     cells.resize(heads_.size());
+    for (auto& cell : cells) cell = line_text(cell);
     rows_.push_back({std::move(cells), std::move(colour)});
 }
 

@@ -25,7 +25,7 @@ public:
     explicit screen_line(bool coloured) : coloured_(coloured) {}
 
     screen_line& add(const std::string& text, const char* colour = "") {
-        parts_.emplace_back(text, colour);
+        parts_.emplace_back(line_text(text), colour);
         return *this;
     }
     std::string text(std::size_t columns) const {

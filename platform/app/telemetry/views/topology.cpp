@@ -140,7 +140,7 @@ std::string topology_text(const machine_state& state) {
     std::string text;
     for (const auto& machine : state.instances) {
         text += "\nNeuron Device Topology";
-        if (state.instances.size() > 1) text += " of " + machine.name;
+        if (state.instances.size() > 1) text += " of " + line_text(machine.name);
         text += "\n";
         const auto row = row_of(machine);
         text += row != 0 ? grid(machine, row) : list(machine);
