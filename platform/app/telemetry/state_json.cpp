@@ -23,6 +23,9 @@ constexpr std::array<std::pair<device_status, std::string_view>, 4> statuses{
      {device_status::resetting, "resetting"},
      {device_status::gone, "gone"}}};
 
+/// Elements of a list from outside: devices, cores, processes.
+constexpr std::size_t largest_list = 1024;
+
 // The fields of each structure, for both directions.
 
 template <class Archive, class T>
@@ -230,6 +233,9 @@ public:
             if (!in.is_object()) wrong(place, "an object");
             reader inside(in, place);
             fields(inside, value);
+            if constexpr (std::same_as<T, device>)
+                if (value.core_count > largest_list)
+                    wrong(place + ".core_count", "a number of cores");
         }
     }
     static void read(const json& in, std::string& text, const std::string& place) {
@@ -247,6 +253,7 @@ public:
     template <class T>
     static void read(const json& in, std::vector<T>& list, const std::string& place) {
         if (!in.is_array()) wrong(place, "a list");
+        if (in.size() > largest_list) wrong(place, "a list of at most 1024 elements");
         list.resize(in.size());
         for (std::size_t n = 0; n < in.size(); ++n)
             read(in[n], list[n], fmt::format("{}[{}]", place, n));
@@ -286,7 +293,8 @@ public:
         if constexpr (std::same_as<T, bool>) {
             return {{"type", "boolean"}};
         } else if constexpr (std::unsigned_integral<T>) {
-            return {{"type", "integer"}, {"minimum", 0}};
+            return {
+                {"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<T>::max()}};
         } else if constexpr (std::floating_point<T>) {
             return {{"type", "number"}};
         } else {
@@ -304,7 +312,7 @@ public:
     }
     template <class T>
     static json schema_of(const std::vector<T>&) {
-        return {{"type", "array"}, {"items", schema_of(T())}};
+        return {{"type", "array"}, {"maxItems", largest_list}, {"items", schema_of(T())}};
     }
     template <class T>
     static json schema_of(const std::map<std::string, T>&) {
@@ -330,7 +338,9 @@ json state_schema() {
 }
 
 json to_json(const machine_state& state) {
-    return writer::value_of(state);
+    json value = writer::value_of(state);
+    if (state.instances.empty()) value["instances"] = json::array();  // which the schema requires
+    return value;
 }
 
 machine_state state_of(const json& value) {

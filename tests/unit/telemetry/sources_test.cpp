@@ -97,6 +97,15 @@ TEST_F(SysfsSource, KeepsTheRowOfADeviceThatDoesNotAnswer) {
     EXPECT_EQ(read().status, device_status::gone);
 }
 
+TEST_F(SysfsSource, WordsOfADeviceThatIsGoneAreNotKnown) {
+    write_device("info/serial_number", "ffffffffffffffff\n");  // what the driver reads then
+    write_device("stats/hardware/sram_ecc_uncorrected", "65535\n");
+    const auto d = read();
+    EXPECT_EQ(d.status, device_status::gone);
+    EXPECT_EQ(d.serial, "");
+    EXPECT_FALSE(d.sram_uncorrected);
+}
+
 TEST_F(SysfsSource, ReadsHealthOfNewerDrivers) {
     write_device("stats/hardware/health_status/unhealthy_components", "hbm, link_intraserver\n");
     EXPECT_THAT(*read().faulty, ElementsAre("hbm", "link_intraserver"));
@@ -177,6 +186,33 @@ TEST_F(FileSource, SaysTheLineThatIsWrong) {
 TEST_F(FileSource, LeavesOutALineThatIsBeingWritten) {
     std::ofstream(file_, std::ios::app) << "{\"instances\": [";
     EXPECT_EQ(at("end"), 3u);
+}
+
+TEST_F(FileSource, BoundsItsLinesAndLists) {
+    const auto error_of = [&](const std::string& text) -> std::string {
+        std::ofstream(file_) << text << '\n';
+        try {
+            file_source(file_, "")->read(detail::all);
+        } catch (const source_error& wrong) {
+            return wrong.what();
+        }
+        return "none";
+    };
+    EXPECT_THAT(error_of(std::string((16 << 20) + 1, ' ')), HasSubstr(":1: the line is longer"));
+    std::string list = R"({"instances":[{})";
+    for (unsigned n = 0; n < 1024; ++n) list += ",{}";
+    EXPECT_THAT(error_of(list + "]}"), HasSubstr("at most 1024"));
+    EXPECT_THAT(error_of(R"({"instances":[{"devices":[{"core_count":4000000000}]}]})"),
+                HasSubstr("core_count"));
+    EXPECT_THROW(file_source("/dev/zero", "end"), source_error);
+}
+
+TEST_F(FileSource, OfARealMachineHasNoSimulatedTimes) {
+    auto state = test::torus(4);
+    state.time_ps.reset();
+    std::ofstream(file_) << to_json(state).dump() << '\n';
+    EXPECT_THROW(at("2 ms"), source_usage);
+    EXPECT_EQ(file_source(file_, "0")->proc(), "");
 }
 
 TEST(OpenSource, RefusesTwoSources) {

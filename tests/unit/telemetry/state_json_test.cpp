@@ -66,6 +66,11 @@ TEST(StateJson, AcceptsFieldsThatItDoesNotKnow) {
     EXPECT_EQ(state_of(json::parse(R"({"wall_ms":3,"tomorrow":[1]})")).wall_ms, 3u);
 }
 
+TEST(StateJson, HasWhatTheSchemaRequires) {
+    const auto empty = to_json(machine_state());
+    for (const auto& name : state_schema()["required"]) EXPECT_TRUE(empty.contains(name)) << name;
+}
+
 TEST(StateJson, SchemaHasEveryFieldThatIsWritten) {
     const auto properties = state_schema()["properties"];
     for (const auto& [name, value] : to_json(test::torus()).items())

@@ -20,10 +20,12 @@ namespace fs = std::filesystem;
 /// A platform that was started a moment ago has not made its sockets yet.
 constexpr std::chrono::milliseconds start_limit{2000};
 
+bool is_port(const std::string& address) {
+    return address.find('/') == std::string::npos && address.find(':') != std::string::npos;
+}
+
 std::string socket_at(const std::string& address) {
-    const bool is_port =
-        address.find('/') == std::string::npos && address.find(':') != std::string::npos;
-    if (is_port) return address;
+    if (is_port(address)) return address;
     const auto end = std::chrono::steady_clock::now() + start_limit;
     std::error_code none;
     for (;;) {
@@ -50,10 +52,13 @@ class control final : public state_source {
 public:
     control(const std::string& address, const std::string& token_file) try
         : client_(socket_at(address), token_in(token_file)) {
+        const auto has = [&](const char* host) { return address.starts_with(host); };
+        is_here_ = !is_port(address) || has("127.") || has("localhost:") || has("[::1]:");
     } catch (const control_error& why) {
         throw source_error(why.what());
     }
 
+    std::string proc() const override { return is_here_ ? "/proc" : ""; }
     machine_state read(detail wanted) override try {
         auto state = state_of(client_.call("devices", {{"cores", wanted == detail::all}}));
         if (state.instances.empty()) throw source_error("the platform has no Neuron device");
@@ -68,6 +73,7 @@ public:
 
 private:
     control_client client_;
+    bool is_here_ = true;
 };
 
 }  // namespace

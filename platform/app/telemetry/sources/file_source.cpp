@@ -21,7 +21,7 @@ namespace trn::telemetry {
 
 namespace {
 
-constexpr std::size_t largest_line = 64 << 20;
+constexpr std::size_t largest_line = 16 << 20;  // as a message of the control protocol
 
 /// A time in a recording: simulated, or since its first state.
 struct moment {
@@ -62,29 +62,30 @@ public:
 
     machine_state read(detail) override {
         if (at_) return std::move(*std::exchange(at_, std::nullopt));
-        auto state = next();
+        auto state = later_ ? std::exchange(later_, std::nullopt) : next();
         if (!state) throw source_error(fmt::format("{}: the recording is over", file_));
         return std::move(*state);
     }
     bool is_recorded() const override { return true; }
+    std::string proc() const override { return {}; }
 
 private:
     /// The last state that is not later than `wanted` becomes the first to be read.
     void seek(const moment& wanted) {
         std::optional<std::uint64_t> start;
         while (true) {
-            const auto place = in_.tellg();
             auto state = next();
             if (!state) break;
             if (!start) start = state->wall_ms;
+            if (wanted.picoseconds && !state->time_ps)
+                throw source_usage(
+                    fmt::format("{} has no simulated times: give --at in seconds", file_));
             const bool later =
                 !wanted.end &&
-                (wanted.picoseconds ? state->time_ps.value_or(0) > *wanted.picoseconds
-                                    : state->wall_ms - *start > *wanted.milliseconds);
+                (wanted.picoseconds ? *state->time_ps > *wanted.picoseconds
+                                    : state->wall_ms > *start + *wanted.milliseconds);
             if (later) {
-                in_.clear();
-                in_.seekg(place);
-                line_ -= 1;
+                later_ = std::move(state);
                 break;
             }
             at_ = std::move(state);
@@ -93,12 +94,24 @@ private:
         if (!at_) throw source_error(fmt::format("{}: the recording begins later", file_));
     }
 
+    /// Returns false at the end. A line without an end is one that is being written.
+    bool read_line(std::string& text) {
+        auto& bytes = *in_.rdbuf();
+        for (auto c = bytes.sbumpc(); c != std::ifstream::traits_type::eof(); c = bytes.sbumpc()) {
+            if (c == '\n') return true;
+            if (text.size() == largest_line)
+                throw source_error(fmt::format("{}:{}: the line is longer than {} MiB", file_,
+                                               line_, largest_line >> 20));
+            text += static_cast<char>(c);
+        }
+        return false;
+    }
+
     std::optional<machine_state> next() {
         std::string text;
         ++line_;
-        // A line without an end is one that is being written.
-        if (!std::getline(in_, text) || in_.eof()) return std::nullopt;
-        const auto value = text.size() > largest_line ? nlohmann::json() : config::parse_json(text);
+        if (!read_line(text)) return std::nullopt;
+        const auto value = config::parse_json(text);
         try {
             if (!value.is_object() || !value.contains("instances"))
                 throw state_error("not a state of a machine, as trn-monitor --record writes");
@@ -111,7 +124,7 @@ private:
     const std::string file_;
     std::ifstream in_;
     std::uint64_t line_ = 0;
-    std::optional<machine_state> at_;
+    std::optional<machine_state> at_, later_;  // the next states, in this order
 };
 
 }  // namespace

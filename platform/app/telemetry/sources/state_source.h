@@ -32,6 +32,8 @@ public:
     virtual machine_state read(detail wanted) = 0;
     /// Whether states come as fast as they are read: of a recording.
     virtual bool is_recorded() const { return false; }
+    /// Folder /proc of the machine that has the devices; "": it is another machine, or was earlier.
+    virtual std::string proc() const { return "/proc"; }
 };
 
 /// Where states come from, as options name it. At most one of connect, sysfs and file.

@@ -210,6 +210,8 @@ public:
         return state;
     }
 
+    std::string proc() const override { return root_ + "/proc"; }
+
 private:
     folder classes() const { return folder(root_ + "/sys/class/neuron_device"); }
 
@@ -226,25 +228,19 @@ private:
         const auto architecture = in / "info/architecture";
         d.architecture = architecture.text("arch_type").value_or("");
         d.product = architecture.text("device_name").value_or("");
-        if (const auto serial = (in / "info").text("serial_number");
-            serial && number_in<std::uint64_t>(*serial, 16))
-            d.serial = *serial;
+        if (const auto serial = (in / "info").text("serial_number")) {
+            // The driver reads it from the device: all ones come from none.
+            if (*serial == "ffffffffffffffff")
+                d.status = device_status::gone;
+            else if (number_in<std::uint64_t>(*serial, 16))
+                d.serial = *serial;
+        }
         for (const auto& [product, bytes] : memories)
             if (d.product == product) d.memory_bytes = bytes;
         read_connections(d, in);
 
         const auto stats = in / "stats";
-        const auto hardware = stats / "hardware";
-        d.sram_corrected = error_count(hardware, "sram_ecc_corrected");
-        d.sram_uncorrected = error_count(hardware, "sram_ecc_uncorrected");
-        d.hbm_corrected = error_count(hardware, "mem_ecc_corrected");
-        d.hbm_uncorrected = error_count(hardware, "mem_ecc_uncorrected");
-        d.hbm_repairable = error_count(hardware, "mem_ecc_repairable_uncorrected");
-        if (const auto list = small_file(hardware.path() + "/health_status/unhealthy_components")) {
-            d.faulty.emplace();
-            for (const auto& name : split(trimmed(*list), ','))
-                if (!name.empty()) d.faulty->emplace_back(name);
-        }
+        if (d.status != device_status::gone) read_errors(d, stats / "hardware");
         read_power(d, stats / "power");
         d.host_memory = (stats / "memory_usage/host_mem").totals();
 
@@ -270,6 +266,19 @@ private:
             }
         read_place(d);
         return d;
+    }
+
+    static void read_errors(device& d, const folder& hardware) {
+        d.sram_corrected = error_count(hardware, "sram_ecc_corrected");
+        d.sram_uncorrected = error_count(hardware, "sram_ecc_uncorrected");
+        d.hbm_corrected = error_count(hardware, "mem_ecc_corrected");
+        d.hbm_uncorrected = error_count(hardware, "mem_ecc_uncorrected");
+        d.hbm_repairable = error_count(hardware, "mem_ecc_repairable_uncorrected");
+        const auto list = small_file(hardware.path() + "/health_status/unhealthy_components");
+        if (!list) return;
+        d.faulty.emplace();
+        for (const auto& name : split(trimmed(*list), ','))
+            if (!name.empty()) d.faulty->emplace_back(name);
     }
 
     static void read_connections(device& d, const folder& in) {
@@ -312,15 +321,15 @@ private:
 
     /// Processes with an open device, by the links in PROC/PID/fd.
     void read_processes(instance& machine) const {
-        const folder proc(root_ + "/proc");
+        const folder processes(proc());
         bool refused = false, any = false;
         const auto self = static_cast<std::uint64_t>(getpid());
-        for (const auto& name : proc.names()) {
+        for (const auto& name : processes.names()) {
             const auto pid = number_in<std::uint64_t>(name);
             if (!pid || (*pid == self && root_.empty())) continue;
             any = true;
             std::error_code wrong;
-            fs::directory_iterator files(fmt::format("{}/{}/fd", proc.path(), name), wrong);
+            fs::directory_iterator files(fmt::format("{}/{}/fd", proc(), name), wrong);
             if (wrong == std::errc::permission_denied) refused = true;
             process p;
             for (const fs::directory_iterator end; !wrong && files != end; files.increment(wrong)) {
@@ -334,13 +343,13 @@ private:
             if (p.devices.empty()) continue;
             p.pid = *pid;
             std::ranges::sort(p.devices);
-            p.name = name_of_process(proc.path(), *pid);
-            p.command = command_of_process(proc.path(), *pid);
+            p.name = name_of_process(proc(), *pid);
+            p.command = command_of_process(proc(), *pid);
             machine.processes.push_back(std::move(p));
         }
         std::ranges::sort(machine.processes, {}, &process::pid);
         if (!any)
-            machine.process_error = proc.path() + " has no processes";
+            machine.process_error = proc() + " has no processes";
         else if (refused)
             machine.process_error = "processes of other users are not visible without root";
     }
