@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -145,20 +146,22 @@ void add_links(device& d, const trn_topology& topology) {
 /// Contract 4: the words of errors, by the version of the interface.
 void add_errors(device& d, const firmware_words& words, unsigned stacks) {
     constexpr unsigned first_with_repairs = 6;
-    const auto sram = words.at(TRN_MISC_RAM_SRAM_ECC_OFFSET);
-    d.sram_corrected = TRN_MISC_RAM_SRAM_ECC_CORRECTED_GET(sram);
-    d.sram_uncorrected = TRN_MISC_RAM_SRAM_ECC_UNCORRECTED_GET(sram);
-    d.hbm_uncorrected = 0;
-    if (*d.firmware_api >= first_with_repairs) d.hbm_repairable = 0;
+    if (const auto sram = words.at(TRN_MISC_RAM_SRAM_ECC_OFFSET); sram != not_published) {
+        d.sram_corrected = TRN_MISC_RAM_SRAM_ECC_CORRECTED_GET(sram);
+        d.sram_uncorrected = TRN_MISC_RAM_SRAM_ECC_UNCORRECTED_GET(sram);
+    }
+    const auto add = [](known<std::uint64_t>& sum, std::uint64_t count) {
+        sum = sum.value_or(0) + count;
+    };
     for (unsigned stack = 0; stack < stacks; ++stack) {
         const auto word = words.at(TRN_MISC_RAM_HBM_ECC_OFFSET(stack));
         if (word == not_published) continue;
-        d.hbm_corrected = d.hbm_corrected.value_or(0) + TRN_MISC_RAM_HBM_ECC_CORRECTED_GET(word);
-        if (d.hbm_repairable) {
-            *d.hbm_uncorrected += TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_GET(word);
-            *d.hbm_repairable += TRN_MISC_RAM_HBM_ECC_REPAIRABLE_GET(word);
+        add(d.hbm_corrected, TRN_MISC_RAM_HBM_ECC_CORRECTED_GET(word));
+        if (*d.firmware_api >= first_with_repairs) {
+            add(d.hbm_uncorrected, TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_GET(word));
+            add(d.hbm_repairable, TRN_MISC_RAM_HBM_ECC_REPAIRABLE_GET(word));
         } else {
-            *d.hbm_uncorrected += word & 0xffff;
+            add(d.hbm_uncorrected, word & 0xffff);
         }
     }
     constexpr std::array repairs{"none", "pending", "failed"};
@@ -195,6 +198,23 @@ void add_sensors(device& d, const sensor_words& words, unsigned dies, unsigned s
     for (unsigned die = 0; die < dies; ++die) d.celsius.push_back(celsius(die));
     for (unsigned stack = 0; stack < stacks; ++stack)
         d.celsius.push_back(celsius(max_dies + stack));
+}
+
+/// Devices whose number is not known, or is that of another one, get their place if it is free,
+/// else the first number that is: a number names one device.
+void number_rest(std::vector<device>& devices) {
+    std::set<unsigned> used;
+    std::vector<unsigned> rest;
+    for (unsigned place = 0; place < devices.size(); ++place)
+        if (!devices[place].routing_id || !used.insert(devices[place].index).second)
+            rest.push_back(place);
+    for (const auto place : rest) {
+        unsigned free = place;
+        if (used.contains(free))
+            for (free = 0; used.contains(free);) ++free;
+        devices[place].index = free;
+        used.insert(free);
+    }
 }
 
 }  // namespace
@@ -408,13 +428,8 @@ machine_state device_states::read(bool cores) {
         instance machine;
         machine.name = found->name;
         machine.type = found->product;
-        unsigned position = 0;
-        for (const auto& each : found->chips) {
-            auto d = read(each, cores);
-            if (!d.routing_id) d.index = position;
-            ++position;
-            machine.devices.push_back(std::move(d));
-        }
+        for (const auto& each : found->chips) machine.devices.push_back(read(each, cores));
+        number_rest(machine.devices);
         std::ranges::stable_sort(machine.devices, {}, &device::index);
         if (!found->chips.empty() && found->chips.front().firmware_space != nullptr) {
             const firmware_words words(found->chips.front().firmware_space);
