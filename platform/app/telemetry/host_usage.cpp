@@ -61,28 +61,49 @@ std::optional<std::array<double, processor_states.size()>> percent_of(const proc
     return all;
 }
 
+std::optional<std::array<std::uint64_t, 2>> ticks_of(const std::string& proc, std::uint64_t pid) {
+    const auto text = small_file(fmt::format("{}/{}/stat", proc, pid));
+    // The name, in parentheses, may contain blanks.
+    const auto name_end = text ? text->rfind(')') : std::string::npos;
+    if (name_end == std::string::npos) return std::nullopt;
+    std::istringstream words(text->substr(name_end + 1));
+    constexpr int words_before_times = 11;
+    std::string skipped;
+    for (int n = 0; n < words_before_times; ++n) words >> skipped;
+    std::array<std::uint64_t, 2> ticks{};
+    if (!(words >> ticks[0] >> ticks[1])) return std::nullopt;
+    return ticks;
+}
+
+known<std::uint64_t> used_of(const known<std::uint64_t>& total, const known<std::uint64_t>& rest) {
+    return total && rest && *total >= *rest ? known<std::uint64_t>(*total - *rest) : std::nullopt;
+}
+
 }  // namespace
 
-host_sample read_host(const std::vector<std::uint64_t>& processes, const std::string& proc) {
+known<std::uint64_t> host_sample::memory_used() const {
+    return used_of(memory_total, memory_available);
+}
+
+known<std::uint64_t> host_sample::swap_used() const {
+    return used_of(swap_total, swap_free);
+}
+
+known<std::uint64_t> host_usage::context_switches() const {
+    return before ? used_of(now.context_switches, before->context_switches) : now.context_switches;
+}
+
+host_sample read_host(const machine_state& state, const std::string& proc) {
     host_sample sample;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     sample.wall_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    if (proc.empty()) return sample;
     if (const auto text = small_file(proc + "/stat", largest_file)) read_stat(sample, *text);
     if (const auto text = small_file(proc + "/meminfo", largest_file)) read_memory(sample, *text);
-    for (const auto pid : processes) {
-        const auto text = small_file(fmt::format("{}/{}/stat", proc, pid));
-        if (!text) continue;
-        // The name, in parentheses, may contain blanks.
-        const auto name_end = text->rfind(')');
-        if (name_end == std::string::npos) continue;
-        std::istringstream words(text->substr(name_end + 1));
-        constexpr int words_before_times = 11;
-        std::string skipped;
-        for (int n = 0; n < words_before_times; ++n) words >> skipped;
-        std::array<std::uint64_t, 2> ticks{};
-        if (words >> ticks[0] >> ticks[1]) sample.process_ticks[pid] = ticks;
-    }
+    for (const auto& machine : state.instances)
+        for (const auto& p : machine.processes)
+            if (const auto ticks = ticks_of(proc, p.pid)) sample.process_ticks[p.pid] = *ticks;
     return sample;
 }
 
@@ -112,9 +133,11 @@ std::optional<std::array<double, 2>> host_usage::of_process(std::uint64_t pid) c
     const auto seconds = static_cast<double>(now.wall_ms - before->wall_ms) / 1000;
     const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
     std::array<double, 2> percent{};
-    for (std::size_t n = 0; n < percent.size(); ++n)
+    for (std::size_t n = 0; n < percent.size(); ++n) {
+        if (used->second[n] < then->second[n]) return std::nullopt;  // another one with its number
         percent[n] = 100 * static_cast<double>(used->second[n] - then->second[n]) /
                      ticks_per_second / seconds;
+    }
     return percent;
 }
 

@@ -41,6 +41,8 @@ void show(const options& chosen, const machine_state& state) {
 }
 
 int list(options& chosen) {
+    if (chosen.json + chosen.state + chosen.attributes + chosen.schema > 1)
+        throw source_usage("--json-output, --state, --attributes and --schema exclude each other");
     if (chosen.schema) {
         print_raw(stdout, state_schema().dump(2) + "\n");
         return 0;

@@ -3,13 +3,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <exception>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "platform/app/telemetry/host_usage.h"
 #include "platform/app/telemetry/sources/state_source.h"
@@ -48,18 +48,15 @@ monitor_choice read_choice(const options& chosen) {
     return choice;
 }
 
-std::vector<std::uint64_t> processes_of(const machine_state& state) {
-    std::vector<std::uint64_t> all;
-    for (const auto& machine : state.instances)
-        for (const auto& p : machine.processes) all.push_back(p.pid);
-    return all;
-}
-
 /// Reports in neuron-monitor's form, or a recording.
 class reporter {
 public:
-    reporter(const options& chosen, monitor_choice choice)
-        : choice_(std::move(choice)), count_(chosen.count), file_(chosen.record) {
+    /// `proc`: see read_host().
+    reporter(const options& chosen, monitor_choice choice, std::string proc)
+        : choice_(std::move(choice)),
+          proc_(std::move(proc)),
+          count_(chosen.count),
+          file_(chosen.record) {
         if (file_.empty()) return;
         note_inputs(chosen);
         out_.open(file_, std::ios::binary);
@@ -73,7 +70,7 @@ public:
             out_ << config::to_ascii(to_json(now)) << '\n' << std::flush;
             if (!out_) throw source_error(fmt::format("cannot write {}", file_));
         } else {
-            host_.now = read_host(processes_of(now));
+            host_.now = read_host(now, proc_);
             for (const auto& machine : now.instances)
                 print_raw(stdout,
                           config::to_ascii(monitor_json(choice_, before_ ? &*before_ : nullptr, now,
@@ -88,11 +85,13 @@ public:
 
 private:
     static void note_inputs(const options& chosen) {
-        if (!chosen.source.file.empty() && chosen.source.file == chosen.record)
+        std::error_code missing;  // one of them: they are not the same
+        if (std::filesystem::equivalent(chosen.source.file, chosen.record, missing))
             throw source_usage("--record would replace the recording that --file reads");
     }
 
     const monitor_choice choice_;
+    const std::string proc_;
     std::uint64_t count_;
     const std::string file_;
     std::ofstream out_;
@@ -105,19 +104,24 @@ int monitor(const options& chosen) {
     const double period = choice.period_s;
     if (!chosen.prometheus.empty() && !chosen.source.file.empty())
         throw source_usage("--prometheus needs a source that goes on: not --file");
+    if (!chosen.prometheus.empty() &&
+        (!chosen.config.empty() || chosen.period || chosen.count || !chosen.record.empty()))
+        throw source_usage(
+            "--prometheus has all groups whenever a client asks: without --config-file, --period, "
+            "--count and --record");
     std::optional<metrics_port> port;
     if (!chosen.prometheus.empty()) port.emplace(chosen.prometheus);
     const auto source = open_source(chosen.source);
     if (port) source->read(detail::devices);  // says now what is wrong with it
     end_on_signals();
-    if (port && chosen.record.empty()) {
+    if (port) {
         print_to(stderr, "trn-monitor: /metrics on port {}\n", port->port());
         scrapes kept;
         std::string ended;
         while (!should_end() && ended.empty())
             port->serve(0.2, [&] {
                 try {
-                    return kept.page(source->read(detail::all));
+                    return kept.page(source->read(detail::all), source->proc());
                 } catch (const source_error& why) {
                     ended = why.what();
                     throw;
@@ -126,7 +130,7 @@ int monitor(const options& chosen) {
         if (!ended.empty()) throw source_error(ended);
         return 0;
     }
-    reporter out(chosen, std::move(choice));
+    reporter out(chosen, std::move(choice), source->proc());
     while (!should_end()) {
         machine_state now;
         try {

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "platform/app/telemetry/host_usage.h"
 #include "platform/app/telemetry/sources/state_source.h"
@@ -42,6 +41,8 @@ public:
             raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
             raw.c_cc[VMIN] = 0;
             raw.c_cc[VTIME] = 0;
+            // They would leave the terminal as it is here.
+            for (const int key : {VQUIT, VSUSP}) raw.c_cc[key] = _POSIX_VDISABLE;
             tcsetattr(STDIN_FILENO, TCSANOW, &raw);
         }
         print_raw(stdout, "\033[?1049h\033[?25l");
@@ -98,13 +99,6 @@ bool press(std::string_view keys, top_view& view, const top_text& shown) {
     return true;
 }
 
-host_sample sample_host(const machine_state& state) {
-    std::vector<std::uint64_t> processes;
-    for (const auto& machine : state.instances)
-        for (const auto& p : machine.processes) processes.push_back(p.pid);
-    return read_host(processes);
-}
-
 int print_once(const options& chosen, state_source& source) {
     const auto state = source.read(detail::all);
     if (chosen.json) {
@@ -120,7 +114,7 @@ int print_once(const options& chosen, state_source& source) {
     view.rows = 0;
     view.coloured = is_coloured();
     host_usage host;
-    host.now = sample_host(state);
+    host.now = read_host(state, source.proc());
     print_raw(stdout, top_screen(view, nullptr, state, host).text);
     return 0;
 }
@@ -133,7 +127,7 @@ int show(const options& chosen, state_source& source) {
     std::optional<machine_state> before;
     auto now = source.read(detail::all);
     host_usage host;
-    host.now = sample_host(now);
+    host.now = read_host(now, source.proc());
     const raw_terminal terminal;
     top_view view;
     view.coloured = is_coloured();
@@ -164,7 +158,7 @@ int show(const options& chosen, state_source& source) {
         if (rest > 0.001) continue;
         rest = chosen.interval;
         before = std::exchange(now, source.read(detail::all));
-        host.before = std::exchange(host.now, sample_host(now));
+        host.before = std::exchange(host.now, read_host(now, source.proc()));
     }
     return 0;
 }

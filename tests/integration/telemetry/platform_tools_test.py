@@ -89,6 +89,22 @@ class PlatformTools(unittest.TestCase):
                 finally:
                     client.kill()
 
+    def test_a_number_names_one_device(self) -> None:
+        with platform("--uart", "none", board="trn3-sled") as running:
+            with running.connect() as control:
+                control.call("wait", condition="ready", wall_limit=WALL_LIMIT)
+                control.pause()
+                names = [m["name"] for m in control.call("list") if m["name"].endswith("misc_ram")]
+                control.poke(register=f"{names[1]}.TOPOLOGY_PLACE", value=0)  # that of the first chip
+                control.poke(register=f"{names[2]}.SRAM_ECC", value=0xDEADBEEF)
+                for stack in range(4):
+                    control.poke(space=f"{names[2]}.in", address=0x44 + 4 * stack, data=0xDEADBEEF.to_bytes(4, "little"))
+            state = json.loads(run(LS, "--connect", running.folder, "--state").stdout)
+            devices = state["instances"][0]["devices"]
+            self.assertEqual([d["index"] for d in devices], list(range(len(names))))
+            self.assertEqual([d["name"] for d in devices], [f"chip{n}" for n in range(len(names))])
+            self.assertEqual([name for name in devices[2] if name.startswith(("sram_", "hbm_"))], ["hbm_bytes"])
+
     def test_tools_end_with_the_platform(self) -> None:
         with platform("--uart", "none", board="trn3-chip") as running:
             running.connect().close()

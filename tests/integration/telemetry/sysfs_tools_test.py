@@ -86,7 +86,9 @@ class Tools(unittest.TestCase):
         self.assertIsNone(devices[1]["connected_to"])
         self.assertEqual(devices[1]["nc_count"], 1)
         report = json.loads(self.output(MONITOR, "--count", "1"))
-        self.assertIsNone(report["system_data"]["neuron_hw_counters"]["neuron_devices"][3]["sram_ecc_uncorrected"])
+        counters = report["system_data"]["neuron_hw_counters"]
+        self.assertNotIn("sram_ecc_uncorrected", counters["neuron_devices"][3])
+        self.assertIn("sram_ecc_uncorrected", counters["error"])
 
     def test_a_recording_answers_for_a_time(self) -> None:
         record = self.root + "/run.jsonl"
@@ -96,6 +98,27 @@ class Tools(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(run(LS, "--file", record, "--at", "soon").returncode, 2)
         self.assertEqual(run(LS, "--file", record + "x").returncode, 2)
+
+    def test_a_recording_is_not_replaced_by_its_reader(self) -> None:
+        record = self.root + "/run.jsonl"
+        self.output(MONITOR, "--record", record, "--count", "1")
+        before = pathlib.Path(record).read_bytes()
+        done = run(MONITOR, "--file", record, "--record", f"{self.root}/sys/../run.jsonl")
+        self.assertEqual((done.returncode, pathlib.Path(record).read_bytes()), (2, before), done.stderr)
+
+    def test_a_recording_is_a_state_of_the_schema(self) -> None:
+        record = self.root + "/run.jsonl"
+        self.output(MONITOR, "--record", record, "--count", "1")
+        schema = json.loads(run(LS, "--schema").stdout)
+        state = json.loads(pathlib.Path(record).read_text(encoding="utf-8"))
+        self.assertEqual(set(schema["required"]) - set(state), set())
+
+    def test_options_that_would_be_ignored_are_mistakes(self) -> None:
+        for extra in (["--period", "1"], ["--count", "1"], ["--record", self.root + "/x"], ["-c", self.root + "/x"]):
+            done = run(MONITOR, "--sysfs", self.root, "--prometheus", "0", *extra)
+            self.assertEqual(done.returncode, 2, extra)
+        self.assertFalse(os.path.exists(self.root + "/x"))
+        self.assertEqual(run(LS, "--sysfs", self.root, "--state", "--attributes").returncode, 2)
 
     def test_mistakes_have_status_2_and_missing_devices_1(self) -> None:
         self.assertEqual(run(LS, "--sysfs", self.root + "/nowhere").returncode, 1)

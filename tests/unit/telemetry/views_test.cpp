@@ -175,10 +175,24 @@ TEST(LsJson, LeavesOutToolsUnlessAsked) {
     EXPECT_EQ(ls_json(state, true)[0]["neuron_processes"].size(), 1u);
 }
 
+TEST(LsJson, ADeviceWithoutVisibleProcessesMayHaveOthers) {
+    auto state = busy_torus();
+    state.instances[0].process_error = "processes of other users are not visible";
+    const auto list = ls_json(state, false);
+    EXPECT_EQ(list[0]["neuron_processes"].size(), 1u);
+    EXPECT_TRUE(list[5]["neuron_processes"].is_null());
+}
+
 TEST(Topology, DrawsATorusWithItsWrapAroundLinks) {
     const auto text = topology_text(test::torus());
     EXPECT_THAT(text, HasSubstr("*––►[ 0 ]◄–––►[ 1 ]◄–––►[ 2 ]◄–––►[ 3 ]◄––*"));
     EXPECT_THAT(text, HasSubstr("Wrap-around"));
+}
+
+TEST(Topology, ListsALinkThatItCannotDraw) {
+    auto state = test::torus();
+    first_of(state).connected->push_back(2);  // past its neighbour
+    EXPECT_THAT(topology_text(state), HasSubstr("[ 0 ] connected to: 1, 3, 4, 12, 2"));
 }
 
 TEST(Topology, ListsOtherConnections) {
@@ -229,7 +243,7 @@ TEST(MonitorJson, HasTheSectionsOfNeuronMonitor) {
     const auto& devices = report["system_data"]["neuron_hw_counters"]["neuron_devices"];
     EXPECT_EQ(devices[3]["neuron_device_index"], 3);
     EXPECT_EQ(devices[3]["sram_ecc_uncorrected"], 0);
-    EXPECT_TRUE(devices[3]["mem_ecc_corrected"].is_null());  // not known
+    EXPECT_FALSE(devices[3].contains("mem_ecc_corrected"));  // not known
     EXPECT_EQ(report["neuron_hardware_info"]["neuroncore_per_device_count"], 4);
     EXPECT_EQ(report["instance_info"]["instance_type"], "trn3.48xlarge");
 }
@@ -263,6 +277,148 @@ TEST(MonitorJson, CountsErrorsOfThePeriod) {
     EXPECT_EQ(run["error_summary"]["hardware"], 1);
 }
 
+/// Adds the places of values below `at` that are null.
+void find_nulls(const json& value, const std::string& at, std::vector<std::string>& nulls) {
+    if (value.is_null()) nulls.push_back(at);
+    if (value.is_structured())
+        for (const auto& [key, inside] : value.items()) find_nulls(inside, at + "/" + key, nulls);
+}
+
+TEST(MonitorJson, AGroupWithWhatIsNotKnownHasAnErrorAndNoNulls) {
+    // The public exporter divides utilisations and adds counts of each group without an error.
+    auto now = busy_torus();
+    for (auto& c : first_of(now).cores) c.busy_ns.reset();
+    const auto report = monitor_json({}, nullptr, now, now.instances[0], {});
+    const auto& runtime = report["neuron_runtime_data"][0]["report"];
+    for (const auto* name :
+         {"neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"})
+        EXPECT_NE(runtime[name]["error"], "") << name;
+    EXPECT_FALSE(runtime["neuroncore_counters"]["neuroncores_in_use"].contains("0"));
+    EXPECT_EQ(runtime["execution_stats"]["execution_summary"], json::object());
+    EXPECT_FALSE(runtime["memory_used"]["neuron_runtime_used_bytes"].contains("host"));
+    EXPECT_EQ(runtime["neuron_runtime_vcpu_usage"]["vcpu_usage"], json::object());
+    EXPECT_EQ(report["system_data"]["neuron_hw_counters"]["error"], "not known: mem_ecc_corrected");
+    EXPECT_EQ(report["system_data"]["vcpu_usage"]["average_usage"], json::object());
+    EXPECT_NE(report["system_data"]["memory_info"]["error"], "");
+    std::vector<std::string> nulls;
+    find_nulls(report, "", nulls);
+    const std::string latency = "/neuron_runtime_data/0/report/execution_stats/latency_stats/";
+    EXPECT_THAT(nulls, testing::UnorderedElementsAre(latency + "device_latency",
+                                                     latency + "total_latency"));
+}
+
+TEST(MonitorJson, AGroupOfWhichAllIsKnownHasNoError) {
+    auto now = busy_torus();
+    for (auto& d : now.instances[0].devices) {
+        d.hbm_corrected = 0;
+        d.host_memory = {
+            {"application_memory", 1}, {"constants", 2}, {"dma_buffers", 3}, {"tensors", 4}};
+        for (auto& c : d.cores) {
+            c.status = {{"success", 3}, {"hw_error", 0}};
+            c.device_memory = {{"constants", 1},
+                               {"model_code", 1},
+                               {"model_shared_scratchpad", 1},
+                               {"runtime_memory", 1},
+                               {"tensors", 1}};
+            c.device_memory_bytes = 9;
+        }
+    }
+    host_usage host;
+    host.before.emplace();
+    host.before->process_ticks[4711] = {100, 10};
+    host.now.wall_ms = 1000;
+    host.now.process_ticks[4711] = {150, 10};
+    host.now.processors = {{1, 2, 3, 4, 5, 6, 7}};
+    host.before->context_switches = 1;
+    host.now.context_switches = 3;
+    host.now.memory_total = host.now.swap_total = 10;
+    host.now.memory_available = host.now.swap_free = 4;
+    const auto report = monitor_json({}, nullptr, now, now.instances[0], host);
+    for (const auto& [name, group] : report["neuron_runtime_data"][0]["report"].items())
+        EXPECT_EQ(group["error"], "") << name;
+    for (const auto& [name, group] : report["system_data"].items())
+        EXPECT_EQ(group["error"], "") << name;
+    EXPECT_EQ(report["system_data"]["memory_info"]["memory_used_bytes"], 6);
+    const auto& memory = report["neuron_runtime_data"][0]["report"]["memory_used"];
+    EXPECT_EQ(memory["neuron_runtime_used_bytes"]["neuron_device"], 2 * 8 * 9);
+    EXPECT_EQ(memory["neuron_runtime_used_bytes"]["host"], 2 * 10);
+}
+
+TEST(MonitorJson, WorkOfADeviceWithTwoProcessesCountsOnce) {
+    auto now = busy_torus();
+    auto& machine = now.instances[0];
+    auto second = test::some_process();
+    second.pid = 4712;
+    second.devices = {0};
+    machine.processes.push_back(second);
+    first_of(now).cores[0].status = {{"success", 7}};
+    const auto report = monitor_json({}, nullptr, now, machine, {});
+    unsigned entries = 0, completed = 0;
+    for (const auto& runtime : report["neuron_runtime_data"]) {
+        entries += runtime["report"]["neuroncore_counters"]["neuroncores_in_use"].contains("0");
+        completed +=
+            runtime["report"]["execution_stats"]["execution_summary"].value("completed", 0u);
+    }
+    EXPECT_EQ(entries, 1u);
+    EXPECT_EQ(completed, 7u);
+    // Not of both, but of those that say which cores they use.
+    machine.processes[0].cores = {0};
+    machine.processes[1].cores = {cores_of_logical_core(first_of(now))};
+    const auto known = monitor_json({}, nullptr, now, machine, {})["neuron_runtime_data"];
+    ASSERT_EQ(known.size(), 2u);
+    for (unsigned n = 0; n < 2; ++n) {
+        const auto& cores = known[n]["report"]["neuroncore_counters"]["neuroncores_in_use"];
+        EXPECT_EQ(cores.size(), 1u);
+        EXPECT_TRUE(cores.contains(std::to_string(n)));
+    }
+}
+
+TEST(MonitorJson, HasThePercentilesThatAreKnown) {
+    auto now = busy_torus();
+    now.instances[0].processes[0].latency_ns = {{"p50", 2'000'000}};
+    const auto report = monitor_json({}, nullptr, now, now.instances[0], {});
+    const auto& run = report["neuron_runtime_data"][0]["report"]["execution_stats"];
+    EXPECT_EQ(run["latency_stats"]["total_latency"], json({{"p50", 0.002}}));
+    EXPECT_THAT(prometheus_text(nullptr, now, {}), HasSubstr("percentile=\"p50\"} 0.002\n"));
+}
+
+TEST(MonitorJson, FlopsOfAShortIntervalAreANumber) {
+    auto before = busy_torus();
+    auto now = before;
+    *now.clock_ns += 1;
+    first_of(now).cores[0].engines["tensor"].flops = std::uint64_t{1} << 63;
+    const auto report = monitor_json({}, &before, now, now.instances[0], {});
+    const auto& runtime = report["neuron_runtime_data"][0]["report"];
+    EXPECT_GE(runtime["neuroncore_counters"]["neuroncores_in_use"]["0"]["flops"].get<double>(),
+              9e15);
+}
+
+TEST(HostUsage, AProcessNumberThatIsUsedAgainHasNoUsage) {
+    host_usage usage;
+    usage.before.emplace().process_ticks[7] = {100, 100};
+    usage.now.wall_ms = 1000;
+    usage.now.process_ticks[7] = {5, 1};
+    EXPECT_FALSE(usage.of_process(7));
+}
+
+TEST(HostUsage, IsNotKnownOfAMachineThatIsNotHere) {
+    const auto sample = read_host(busy_torus(), "");
+    EXPECT_TRUE(sample.processors.empty());
+    EXPECT_FALSE(sample.memory_used());
+    EXPECT_THAT(prometheus_text(nullptr, busy_torus(), {.before = {}, .now = sample}),
+                Not(HasSubstr("system_")));
+}
+
+TEST(MonitorChoice, ReportsAtTheShortestPeriodOfTheFile) {
+    EXPECT_EQ(
+        monitor_choice_of(R"({"system_metrics":[{"type":"memory_info","period":"2s"}]})").period_s,
+        2);
+    EXPECT_EQ(
+        monitor_choice_of(R"({"period":"3s","neuron_runtimes":[{"period":"1s","metrics":[]}]})")
+            .period_s,
+        1);
+}
+
 TEST(MonitorChoice, ReadsAConfigurationOfNeuronMonitor) {
     const auto chosen = monitor_choice_of(
         R"({"period":"2s","neuron_runtimes":[{"tag_filter":".*","metrics":[{"type":"memory_used"}]}],)"
@@ -280,7 +436,11 @@ TEST(MonitorChoice, RefusesWhatItDoesNotKnow) {
     for (const auto* text :
          {"[]", "x", R"({"period":"soon"})", R"({"period":"0s"})", R"({"neuron_runtimes":3})",
           R"({"system_metrics":[{"type":"weather"}]})", R"({"period":1e9})",
-          R"({"neuron_runtimes":[{"tag_filter":1,"metrics":[]}]})"})
+          R"({"neuron_runtimes":[{"tag_filter":1,"metrics":[]}]})",
+          R"({"neuron_runtimes":[{"tag_filter":"^47$","metrics":[]}]})",
+          R"({"neuron_runtimes":[{"tag_filter":"*","metrics":[]}]})",
+          R"({"neuron_runtimes":[{"filter":".*"}]})", R"({"neuron_runtime":[]})",
+          R"({"system_metrics":[{"type":"memory_info","interval":"5s"}]})"})
         EXPECT_THROW(monitor_choice_of(text), std::runtime_error) << text;
 }
 
@@ -332,6 +492,58 @@ TEST(Prometheus, EscapesLabels) {
     auto now = test::torus();
     now.instances[0].id = "a\"b\\c\nd";
     EXPECT_THAT(prometheus_text(nullptr, now, {}), HasSubstr(R"(instance_id="a\"b\\c\nd")"));
+}
+
+TEST(Prometheus, WhatIsNotKnownIsAbsent) {
+    const auto text = prometheus_text(nullptr, busy_torus(), {});
+    for (const auto* name : {"execution_", "system_", "memory_used", "memory_usage"})
+        EXPECT_THAT(text, Not(HasSubstr(name)));
+}
+
+TEST(Prometheus, LabelsAreUtf8AndNoSampleIsThereTwice) {
+    auto now = busy_torus();
+    now.instances[0].id = "a\xff\xc3";
+    first_of(now).faulty = std::vector<std::string>{"hbm", "hbm"};
+    const auto text = prometheus_text(nullptr, now, {});
+    EXPECT_THAT(text, HasSubstr("instance_id=\"a??\""));
+    std::set<std::string> series;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second || line[0] == '#')
+            << line;
+}
+
+TEST(Prometheus, CoresHaveDifferentNumbersWhenTheFirstDeviceIsNotKnown) {
+    auto now = busy_torus();
+    first_of(now).core_count = 0;
+    first_of(now).cores.clear();
+    EXPECT_THAT(prometheus_text(nullptr, now, {}), HasSubstr("neuroncore=\"4\""));
+}
+
+TEST(Interval, ACoreThatWasNotThereBeforeHasNoUtilisation) {
+    auto before = busy_torus();
+    first_of(before).cores.clear();
+    auto now = busy_torus();
+    *now.clock_ns += 100'000'000;
+    const auto& machine = now.instances[0];
+    const auto& d = machine.devices[0];
+    EXPECT_FALSE(interval(&before, now).utilisation(machine, d, d.cores[0]));
+    EXPECT_FALSE(interval(&before, now).flops(machine, d, d.cores[0]));
+}
+
+TEST(TopScreen, TheMeanIsOfTheDevicesThatAreKnown) {
+    auto state = test::torus(4);
+    for (auto& c : first_of(state).cores) c.busy_ns = 500'000'000;
+    for (unsigned n = 1; n < 4; ++n) state.instances[0].devices[n].cores.clear();
+    EXPECT_THAT(top_screen({}, nullptr, state, {}).text, HasSubstr("(Avg: 50.00%)"));
+}
+
+TEST(TopScreen, DeviceMemoryHasKindsThatAreNotNamed) {
+    auto state = test::torus(4);
+    first_of(state).cores[0].device_memory_bytes = 4096;
+    first_of(state).cores[0].device_memory = {{"tensors", 1024}};
+    EXPECT_THAT(top_screen({.columns = 200}, nullptr, state, {}).text,
+                HasSubstr("Device Used Memory  Total: 4.0KB  Tensors: 1.0KB  Constants: n/a"));
 }
 
 TEST(TopScreen, FitsItsColumnsAndRows) {
@@ -395,6 +607,18 @@ TEST(Attributes, NamesGroupsAndAvoidsDevicesWithAFault) {
     EXPECT_EQ(usable, 15u + 3 + 1);
 }
 
+TEST(Attributes, GroupsFollowTheNumbersOfTheDevices) {
+    auto state = test::torus(4);
+    for (auto& d : state.instances[0].devices) d.index += 8;  // as a container sees them
+    const auto slice = attributes_json(state)[0];
+    std::vector<json> groups;
+    for (const auto& group : slice["groups"])
+        if (group["size"] == 4) groups.push_back(group);
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0]["devices"], json({8, 9, 10, 11}));
+    EXPECT_TRUE(groups[0]["usable"]);
+}
+
 TEST(MetricsRequest, AnswersWhatItKnows) {
     const auto page = [] { return std::string("a 1\n"); };
     const auto status = [&](std::string_view request) {
@@ -432,6 +656,9 @@ TEST(MetricsRequest, ASourceThatHasEndedIsUnavailable) {
         "GET /metrics HTTP/1.1\r\n\r\n",
         []() -> std::string { throw std::runtime_error("the platform has ended"); });
     EXPECT_THAT(*response, StartsWith("HTTP/1.1 503"));
+    const auto without_body = metrics_request().receive(
+        "HEAD /metrics HTTP/1.1\r\n\r\n", []() -> std::string { throw std::runtime_error("why"); });
+    EXPECT_THAT(*without_body, testing::EndsWith("\r\n\r\n"));
 }
 
 }  // namespace

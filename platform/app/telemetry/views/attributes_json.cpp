@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -63,15 +64,18 @@ json attributes_of(const machine_state& state, const instance& machine, const de
 json groups_of(const instance& machine) {
     json all = json::array();
     for (const unsigned size : {1u, 4u, 8u, 16u}) {
-        for (unsigned first = 0; first + size <= machine.devices.size(); first += size) {
+        if (machine.devices.size() < size) continue;
+        std::set<unsigned> groups;
+        for (const auto& d : machine.devices) groups.insert(d.index / size);
+        for (const auto group : groups) {
             json devices = json::array(), avoided = json::array();
             for (const auto& d : machine.devices) {
-                if (d.index / size != first / size) continue;
+                if (d.index / size != group) continue;
                 devices.push_back(d.index);
                 if (status_text(d) != "ready") avoided.push_back(d.index);
             }
             all.push_back({{"size", size},
-                           {"id", group_id(machine, size, first / size)},
+                           {"id", group_id(machine, size, group)},
                            {"devices", devices},
                            {"unhealthy", avoided},
                            {"usable", avoided.empty() && devices.size() == size}});

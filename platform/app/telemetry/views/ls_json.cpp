@@ -53,8 +53,9 @@ json to_json(const machine_state& state, const instance& machine, const device& 
     object["neuroncore_ids"] = json::array();
     for (unsigned n = 0; n < cores; ++n)
         object["neuroncore_ids"].push_back(first_logical_core(machine, d) + n);
-    object["neuron_processes"] =
-        machine.process_error && machine.processes.empty() ? json() : process_list(machine, d, all);
+    object["neuron_processes"] = process_list(machine, d, all);
+    if (machine.process_error && object["neuron_processes"].empty())
+        object["neuron_processes"] = nullptr;  // there may be some that are not visible
     object["status"] = status_text(d);
     object["unhealthy_components"] = d.faulty ? json(*d.faulty) : json();
     return object;

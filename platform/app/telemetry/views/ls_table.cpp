@@ -124,7 +124,8 @@ std::string ls_table(const machine_state& state, const ls_options& options) {
         text += ls_head(state, machine);
         text += table_of_instance(machine, options).text();
         if (machine.process_error)
-            text += fmt::format("processes: {} ({})\n", not_known, line_text(*machine.process_error));
+            text +=
+                fmt::format("processes: {} ({})\n", not_known, line_text(*machine.process_error));
     }
     return text;
 }

@@ -59,7 +59,8 @@ std::optional<std::string> metrics_request::receive(std::string_view bytes,
     try {
         return response("200 OK", prometheus_type, page(), !is_head);
     } catch (const std::exception& why) {
-        return response("503 Service Unavailable", plain, terminal_text(why.what()) + "\n");
+        return response("503 Service Unavailable", plain, terminal_text(why.what()) + "\n",
+                        !is_head);
     }
 }
 

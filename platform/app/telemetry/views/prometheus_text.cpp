@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "platform/app/telemetry/views/monitor_json.h"
+#include "platform/app/telemetry/views/runtimes.h"
 #include "platform/app/telemetry/views/summary.h"
+#include "platform/framework/terminal_text.h"
 
 namespace trn::telemetry {
 
@@ -27,9 +29,15 @@ struct family {
     std::string samples;
 };
 
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
+/// Prometheus refuses a whole page with text that is not UTF-8.
+std::string escaped(std::string_view text) {
+    std::string valid, out;
+    while (!text.empty()) {
+        const auto length = terminal::code_point(text);
+        valid += length != 0 ? text.substr(0, length) : "?";
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    for (const char c : valid) {
         if (c == '\\' || c == '"') out += '\\';
         if (c == '\n')
             out += "\\n";
@@ -50,7 +58,7 @@ std::string text_of(std::initializer_list<label> labels) {
 class page {
 public:
     page(const machine_state* before, const machine_state& now, const host_usage& host)
-        : before_(before), now_(now), host_(host), work_(before, now) {
+        : host_(host), work_(before, now) {
         for (const auto& machine : now.instances) add(machine);
         if (now.time_ps)
             sample("trn_simulated_time_seconds", "counter", "Simulated time of the platform", "",
@@ -99,7 +107,7 @@ private:
                                   {"availability_zone", ""},
                                   {"region", ""},
                                   {"subnet_id", ""}});
-        for (const auto& share : runtimes_of(before_, now_, machine)) add(machine, share, own);
+        for (const auto& share : runtimes_of(work_, machine)) add(machine, share, own);
         for (const auto& d : machine.devices) add(d, own);
         add_host(own);
         gauge("instance_info", "Information of the instance", own, 1);
@@ -113,36 +121,16 @@ private:
 
     void add(const instance& machine, const runtime_share& share, const std::string& own) {
         const auto tagged = own + text_of({{"runtime_tag", share.tag}});
-        for (const auto& d : machine.devices)
-            if (std::ranges::count(share.devices, d.index) != 0)
-                add_cores(machine, share, d, tagged);
-        named_values host;
-        std::uint64_t on_device = 0;
-        bool is_known = false;
-        for (const auto& d : machine.devices) {
-            if (std::ranges::count(share.devices, d.index) == 0) continue;
-            for (const auto& [kind, bytes] : d.host_memory) host[kind] += bytes;
-            for (const auto& c : d.cores) {
-                is_known = is_known || c.device_memory_bytes;
-                on_device += c.device_memory_bytes.value_or(0);
-            }
-        }
-        if (share.owner && !share.owner->device_memory.empty()) {
-            is_known = true;
-            on_device = 0;
-            for (const auto& [kind, bytes] : share.owner->device_memory) on_device += bytes;
-        }
-        if (share.owner && !share.owner->host_memory.empty()) host = share.owner->host_memory;
-        std::uint64_t on_host = 0;
-        for (const auto& [kind, bytes] : host) on_host += bytes;
-        const char* used = "Memory that the runtime uses";
-        const std::string name = "neuron_runtime_memory_used_bytes";
-        if (!host.empty())
-            gauge(name, used, tagged + text_of({{"memory_location", "host"}}), on_host);
-        if (is_known)
-            gauge(name, used, tagged + text_of({{"memory_location", "neuron_device"}}), on_device);
-
-        const auto counted = executions_of(nullptr, now_, machine, share);
+        const auto cores = cores_of(work_, machine, share);
+        for (const auto& c : cores) add(c, tagged);
+        const auto memory = memory_of(share, cores);
+        const auto add_used = [&](const char* location, const known<std::uint64_t>& bytes) {
+            known_gauge("neuron_runtime_memory_used_bytes", "Memory that the runtime uses",
+                        tagged + text_of({{"memory_location", location}}), bytes);
+        };
+        add_used("host", memory.host);
+        add_used("neuron_device", memory.device);
+        const auto counted = executions_of(nullptr, machine, share);
         for (const auto& [type, count] : counted.errors)
             sample("execution_errors_total", "counter", "Execution errors",
                    tagged + text_of({{"error_type", type}}), count);
@@ -150,45 +138,26 @@ private:
             sample("execution_status_total", "counter", "Results of executions",
                    tagged + text_of({{"status_type", type}}), count);
         if (share.owner == nullptr) return;
-        const auto& p = *share.owner;
-        for (const auto& [percentile, ns] : p.latency_ns)
+        for (const auto& [percentile, seconds] : latencies_of(*share.owner))
             gauge("execution_latency_seconds", "Latency of executions",
-                  tagged + text_of({{"percentile", percentile}}), static_cast<double>(ns) / 1e9);
-        if (const auto usage = host_.of_process(p.pid))
+                  tagged + text_of({{"percentile", percentile}}), seconds);
+        if (const auto usage = host_.of_process(share.owner->pid))
             for (std::size_t n = 0; n < 2; ++n)
                 gauge("neuron_runtime_vcpu_usage_ratio", "Processors that the runtime uses",
                       tagged + text_of({{"usage_type", n == 0 ? "user" : "system"}}),
                       (*usage)[n] / 100);
     }
 
-    void add_cores(const instance& machine, const runtime_share& share, const device& d,
-                   const std::string& tagged) {
-        constexpr std::array kinds{"constants", "model_code", "model_shared_scratchpad",
-                                   "runtime_memory", "tensors"};
-        const auto together = cores_of_logical_core(d);
-        const auto first = first_logical_core(machine, d);
-        for (unsigned n = 0; n * together < d.cores.size(); ++n) {
-            if (share.owner && !may_hold(*share.owner, machine, d, n)) continue;
-            const auto labels = tagged + text_of({{"neuroncore", fmt::format("{}", first + n)}});
-            double sum = 0;
-            bool is_known = true, has_memory = false;
-            named_values memory;
-            for (unsigned c = n * together; c < (n + 1) * together && c < d.cores.size(); ++c) {
-                const auto used = work_.utilisation(machine, d, d.cores[c]);
-                is_known = is_known && used.has_value();
-                sum += used.value_or(0);
-                has_memory = has_memory || !d.cores[c].device_memory.empty();
-                for (const auto& [kind, bytes] : d.cores[c].device_memory) memory[kind] += bytes;
-            }
-            if (is_known)
-                gauge("neuroncore_utilization_ratio", "NeuronCore utilization ratio", labels,
-                      sum / together / 100);
-            if (has_memory)
-                for (const auto* kind : kinds)
-                    gauge(fmt::format("neuroncore_memory_usage_{}", kind),
-                          "Device memory of a NeuronCore, bytes",
-                          labels + text_of({{"memory_location", "None"}}), memory[kind]);
-        }
+    void add(const logical_core& c, const std::string& tagged) {
+        const auto labels = tagged + text_of({{"neuroncore", fmt::format("{}", c.number)}});
+        if (c.utilisation)
+            gauge("neuroncore_utilization_ratio", "NeuronCore utilization ratio", labels,
+                  *c.utilisation / 100);
+        for (const auto* kind : core_memory_kinds)
+            if (const auto bytes = c.memory.find(kind); bytes != c.memory.end())
+                gauge(fmt::format("neuroncore_memory_usage_{}", kind),
+                      "Device memory of a NeuronCore, bytes",
+                      labels + text_of({{"memory_location", "None"}}), bytes->second);
     }
 
     void add(const device& d, const std::string& own) {
@@ -206,7 +175,7 @@ private:
             gauge("trn_device_unhealthy_components", "Number of components with a fault", labels,
                   d.faulty->size());
         if (d.faulty)
-            for (const auto& component : *d.faulty)
+            for (const auto& component : std::set(d.faulty->begin(), d.faulty->end()))
                 gauge("trn_device_component_unhealthy", "1: the component has a fault",
                       labels + text_of({{"component", component}}), 1);
         if (d.hbm_repairable)
@@ -246,7 +215,8 @@ private:
 
     void add_host(const std::string& own) {
         const auto& m = host_.now;
-        gauge("system_vcpu_count", "Processors", own, m.processors.size());
+        if (!m.processors.empty())
+            gauge("system_vcpu_count", "Processors", own, m.processors.size());
         if (const auto shares = host_.mean_percent()) {
             // user with nice; system with io_wait, irq and soft_irq
             const auto& s = *shares;
@@ -257,19 +227,12 @@ private:
             gauge("system_vcpu_usage_ratio", help, own + text_of({{"usage_type", "system"}}),
                   std::min(1.0, system / 100));
         }
-        const auto add_memory = [&](const char* total, const char* used, const auto& all,
-                                    const auto& unused) {
-            if (!all || !unused) return;
-            gauge(total, "Memory of the system", own, *all);
-            gauge(used, "Memory in use", own, *all - std::min(*all, *unused));
-        };
-        add_memory("system_memory_total_bytes", "system_memory_used_bytes", m.memory_total,
-                   m.memory_available);
-        add_memory("system_swap_total_bytes", "system_swap_used_bytes", m.swap_total, m.swap_free);
+        known_gauge("system_memory_total_bytes", "Memory of the system", own, m.memory_total);
+        known_gauge("system_memory_used_bytes", "Memory in use", own, m.memory_used());
+        known_gauge("system_swap_total_bytes", "Swap space of the system", own, m.swap_total);
+        known_gauge("system_swap_used_bytes", "Swap space in use", own, m.swap_used());
     }
 
-    const machine_state* const before_;
-    const machine_state& now_;
     const host_usage& host_;
     const interval work_;
     std::map<std::string, family> families_;
@@ -283,12 +246,9 @@ std::string prometheus_text(const machine_state* before, const machine_state& no
     return page(before, now, host).text();
 }
 
-std::string scrapes::page(machine_state now) {
+std::string scrapes::page(machine_state now, const std::string& proc) {
     constexpr std::uint64_t shortest_ms = 1000;
-    std::vector<std::uint64_t> processes;
-    for (const auto& machine : now.instances)
-        for (const auto& p : machine.processes) processes.push_back(p.pid);
-    host_.now = read_host(processes);
+    host_.now = read_host(now, proc);
     if (next_ && now.wall_ms >= next_->wall_ms + shortest_ms) {
         base_ = std::exchange(next_, std::nullopt);
         host_.before = next_host_;

@@ -22,7 +22,8 @@ std::string prometheus_text(const machine_state* before, const machine_state& no
 /// any number of scrapers.
 class scrapes {
 public:
-    std::string page(machine_state now);
+    /// `proc`: see read_host().
+    std::string page(machine_state now, const std::string& proc = "/proc");
 
 private:
     std::optional<machine_state> base_;  // begin of the interval; nothing: the start

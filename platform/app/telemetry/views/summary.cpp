@@ -28,7 +28,9 @@ unsigned logical_cores(const device& d) {
 }
 
 unsigned first_logical_core(const instance& machine, const device& d) {
-    return machine.devices.empty() ? 0 : d.index * logical_cores(machine.devices.front());
+    unsigned largest = 0;
+    for (const auto& each : machine.devices) largest = std::max(largest, logical_cores(each));
+    return d.index * largest;
 }
 
 std::string status_text(const device& d) {
@@ -134,19 +136,33 @@ interval::interval(const machine_state* before, const machine_state& now) : befo
     if (*now.clock_ns > since) seconds_ = static_cast<double>(*now.clock_ns - since) / 1e9;
 }
 
-known<double> interval::share(std::uint64_t busy, std::uint64_t earlier) const {
+known<double> interval::share(std::uint64_t busy, known<std::uint64_t> earlier) const {
     if (seconds_ == 0) return std::nullopt;
+    if (!earlier && before_ != nullptr) return std::nullopt;
     // A core that was reset counts again from 0.
-    const auto work = static_cast<double>(busy >= earlier ? busy - earlier : busy) / 1e9;
+    const auto then = earlier.value_or(0);
+    const auto work = static_cast<double>(busy >= then ? busy - then : busy) / 1e9;
     return std::min(100.0, 100 * work / seconds_);
 }
 
-const device* interval::before(const instance& machine, const device& d) const {
+const instance* interval::before(const instance& machine) const {
     if (before_ == nullptr) return nullptr;
     const auto same = std::ranges::find(before_->instances, machine.name, &instance::name);
-    if (same == before_->instances.end()) return nullptr;
+    return same == before_->instances.end() ? nullptr : &*same;
+}
+
+const device* interval::before(const instance& machine, const device& d) const {
+    const auto* same = before(machine);
+    if (same == nullptr) return nullptr;
     const auto earlier = std::ranges::find(same->devices, d.index, &device::index);
     return earlier == same->devices.end() ? nullptr : &*earlier;
+}
+
+const process* interval::before(const instance& machine, const process& p) const {
+    const auto* same = before(machine);
+    if (same == nullptr) return nullptr;
+    const auto earlier = std::ranges::find(same->processes, p.pid, &process::pid);
+    return earlier == same->processes.end() ? nullptr : &*earlier;
 }
 
 const core* interval::before(const instance& machine, const device& d, const core& c) const {
@@ -161,18 +177,7 @@ const core* interval::before(const instance& machine, const device& d, const cor
 known<double> interval::utilisation(const instance& machine, const device& d, const core& c) const {
     if (!c.busy_ns) return std::nullopt;
     const auto* earlier = before(machine, d, c);
-    return share(*c.busy_ns, earlier != nullptr ? earlier->busy_ns.value_or(0) : 0);
-}
-
-known<double> interval::utilisation(const instance& machine, const device& d, const core& c,
-                                    const std::string& engine) const {
-    const auto work = c.engines.find(engine);
-    if (work == c.engines.end())
-        return c.busy_ns && !c.engines.empty() ? known<double>(0) : std::nullopt;
-    const auto* earlier = before(machine, d, c);
-    const auto same = earlier != nullptr ? earlier->engines.find(engine) : work;
-    const bool is_known = earlier != nullptr && same != earlier->engines.end();
-    return share(work->second.busy_ns, is_known ? same->second.busy_ns : 0);
+    return share(*c.busy_ns, earlier != nullptr ? earlier->busy_ns : std::nullopt);
 }
 
 known<double> interval::flops(const instance& machine, const device& d, const core& c) const {
@@ -188,10 +193,11 @@ known<double> interval::flops(const instance& machine, const device& d, const co
         return sum;
     };
     const auto now = total(c);
-    if (!now) return std::nullopt;
     const auto* earlier = before(machine, d, c);
-    const auto then = earlier != nullptr ? total(*earlier).value_or(0) : 0;
-    return static_cast<double>(*now >= then ? *now - then : *now) / seconds_;
+    const auto then = earlier != nullptr ? total(*earlier) : std::nullopt;
+    if (!now || (before_ != nullptr && !then)) return std::nullopt;
+    const auto done = *now >= then.value_or(0) ? *now - then.value_or(0) : *now;
+    return static_cast<double>(done) / seconds_;
 }
 
 }  // namespace trn::telemetry

@@ -20,7 +20,8 @@ unsigned cores_of_logical_core(const device& d);
 /// Whether the device has logical cores.
 bool has_logical_cores(const device& d);
 unsigned logical_cores(const device& d);
-/// Number of its first logical core in the instance: devices have as many cores as the first one.
+/// Number of its first logical core in the instance, whose devices have equal numbers of cores:
+/// those that are not known count as the largest one.
 unsigned first_logical_core(const instance& machine, const device& d);
 
 /// "ready", "booting", "resetting", "gone"; a ready device with a fault is "unhealthy".
@@ -65,16 +66,16 @@ public:
     double seconds() const { return seconds_; }
     /// Busy part of the interval in percent, 0 to 100. Nothing if it is not known.
     known<double> utilisation(const instance& machine, const device& d, const core& c) const;
-    known<double> utilisation(const instance& machine, const device& d, const core& c,
-                              const std::string& engine) const;
     /// Operations per second.
     known<double> flops(const instance& machine, const device& d, const core& c) const;
     /// The core in the earlier state; null if there is none.
     const core* before(const instance& machine, const device& d, const core& c) const;
     const device* before(const instance& machine, const device& d) const;
+    const process* before(const instance& machine, const process& p) const;
 
 private:
-    known<double> share(std::uint64_t busy, std::uint64_t earlier) const;
+    const instance* before(const instance& machine) const;
+    known<double> share(std::uint64_t busy, known<std::uint64_t> earlier) const;
 
     const machine_state* const before_;
     double seconds_ = 0;

@@ -11,8 +11,8 @@ class text_table {
 public:
     /// `head`: its lines are separated by a line end.
     void add_column(const std::string& head);
-    /// Cells may be names from outside. `colour`: of the row, for a terminal: the parameters of SGR, as "31"; "": none. Cells of a
-    /// row that are missing are empty.
+    /// Cells may be names from outside. `colour`: of the row, for a terminal: the parameters of
+    /// SGR, as "31"; "": none. Cells of a row that are missing are empty.
     void add_row(std::vector<std::string> cells, std::string colour = {});
     /// A border before the next row.
     void add_border();

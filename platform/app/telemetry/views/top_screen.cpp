@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/app/telemetry/views/runtimes.h"
 #include "platform/app/telemetry/views/summary.h"
 
 namespace trn::telemetry {
@@ -59,16 +60,12 @@ std::string rate_text(double per_second) {
     return fmt::format("{:.1f}{}", per_second, units[unit]);
 }
 
-struct core_cell {
-    known<double> percent, flops;
-};
-
 struct device_row {
     const instance* machine;
     const device* d;
-    std::vector<core_cell> cores;  // logical
-    double mean = 0;
-    std::uint64_t memory = 0;
+    std::vector<logical_core> cores;
+    known<double> mean;  // percent of the cores that are known
+    known<std::uint64_t> memory;
 };
 
 class screen {
@@ -124,26 +121,16 @@ private:
     }
 
     device_row row_of(const instance& machine, const device& d) const {
-        device_row row{&machine, &d, {}, 0, 0};
-        const auto together = cores_of_logical_core(d);
-        std::size_t known_cores = 0;
-        for (std::size_t first = 0; first < d.cores.size(); first += together) {
-            core_cell cell;
-            for (std::size_t n = first; n < std::min(first + together, d.cores.size()); ++n) {
-                const auto& c = d.cores[n];
-                if (const auto used = work_.utilisation(machine, d, c))
-                    cell.percent = cell.percent.value_or(0) + *used / together;
-                if (const auto rate = work_.flops(machine, d, c))
-                    cell.flops = cell.flops.value_or(0) + *rate;
-                row.memory += c.device_memory_bytes.value_or(0);
-            }
-            if (cell.percent) {
-                row.mean += *cell.percent;
-                ++known_cores;
-            }
-            row.cores.push_back(cell);
+        device_row row{&machine, &d, logical_cores_of(work_, machine, d), {}, {}};
+        double sum = 0;
+        unsigned known_cores = 0;
+        for (const auto& c : row.cores) {
+            if (c.memory_bytes) row.memory = row.memory.value_or(0) + *c.memory_bytes;
+            if (!c.utilisation) continue;
+            sum += *c.utilisation;
+            ++known_cores;
         }
-        if (known_cores != 0) row.mean /= static_cast<double>(known_cores);
+        if (known_cores != 0) row.mean = sum / known_cores;
         return row;
     }
 
@@ -175,13 +162,13 @@ private:
 
     void add_cores() {
         double sum = 0;
-        bool is_known = false;
+        unsigned known_rows = 0;
         for (const auto& row : rows_) {
-            sum += row.mean;
-            for (const auto& c : row.cores) is_known = is_known || c.percent;
+            sum += row.mean.value_or(0);
+            known_rows += row.mean.has_value();
         }
-        const auto mean = is_known ? fmt::format("{:.2f}%", sum / static_cast<double>(rows_.size()))
-                                   : std::string(not_known);
+        const auto mean =
+            known_rows != 0 ? fmt::format("{:.2f}%", sum / known_rows) : std::string(not_known);
         const auto* first = rows_.empty() ? nullptr : rows_.front().d;
         std::string version;
         if (first && first->architecture.starts_with("ND"))
@@ -232,16 +219,16 @@ private:
             }
             const auto name = cell > number + 8 ? fmt::format("NC{} ", n) : std::string();
             const auto used = name.size() + number + 1;
-            const auto colour = c.percent.value_or(0) > 90   ? red
-                                : c.percent.value_or(0) > 50 ? yellow
-                                                             : green;
+            const auto colour = c.utilisation.value_or(0) > 90   ? red
+                                : c.utilisation.value_or(0) > 50 ? yellow
+                                                                 : green;
             out.add(name);
-            if (cell > used) out.add(bar(c.percent.value_or(0), cell - used), colour);
+            if (cell > used) out.add(bar(c.utilisation.value_or(0), cell - used), colour);
             if (cell > number)
-                out.add(c.percent ? fmt::format("[{:5.2f}%] ", *c.percent)
-                                  : fmt::format("[{:>6}] ", not_known));
+                out.add(c.utilisation ? fmt::format("[{:5.2f}%] ", *c.utilisation)
+                                      : fmt::format("[{:>6}] ", not_known));
             else  // narrow: percent without decimals
-                out.add(c.percent ? fmt::format("{:>3.0f} ", *c.percent) : "n/a ", colour);
+                out.add(c.utilisation ? fmt::format("{:>3.0f} ", *c.utilisation) : "n/a ", colour);
         }
         if (status != "ready" || row.cores.empty()) out.add(status_of(row), red);
         add(out);
@@ -262,41 +249,51 @@ private:
 
     void add_memory() {
         named_values host, on_device;
-        bool is_known = false;
-        for (const auto& row : rows_) {
-            for (const auto& [kind, bytes] : row.d->host_memory) host[kind] += bytes;
-            for (const auto& c : row.d->cores) {
-                is_known = is_known || c.device_memory_bytes;
-                for (const auto& [kind, bytes] : c.device_memory) on_device[kind] += bytes;
+        known<std::uint64_t> device_bytes, host_bytes;
+        const auto add_bytes = [](known<std::uint64_t>& sum, std::uint64_t bytes) {
+            sum = sum.value_or(0) + bytes;
+        };
+        const auto add_host_kinds = [&](const named_values& values) {
+            for (const auto& [kind, bytes] : values) {
+                host[kind] += bytes;
+                add_bytes(host_bytes, bytes);
             }
+        };
+        for (const auto& row : rows_) {
+            add_host_kinds(row.d->host_memory);
+            if (row.memory) add_bytes(device_bytes, *row.memory);
+            for (const auto& c : row.cores)
+                for (const auto& [kind, bytes] : c.memory) on_device[kind] += bytes;
         }
         const bool by_core = !on_device.empty();  // the memory of all processes
         for (const auto& [machine, p] : processes_) {
             if (chosen_ != nullptr && chosen_->second != p) continue;
-            is_known = is_known || !p->device_memory.empty();
+            add_host_kinds(p->host_memory);
             if (!by_core)
-                for (const auto& [kind, bytes] : p->device_memory) on_device[kind] += bytes;
-            for (const auto& [kind, bytes] : p->host_memory) host[kind] += bytes;
+                for (const auto& [kind, bytes] : p->device_memory) {
+                    on_device[kind] += bytes;
+                    add_bytes(device_bytes, bytes);
+                }
         }
         const auto kind = [](const named_values& values, const char* name) {
             const auto found = values.find(name);
-            return bytes_text(found == values.end() ? 0 : found->second);
+            return found == values.end() ? std::string(not_known) : bytes_text(found->second);
         };
         add(line().add("Memory Usage Summary"));
         add(line().add(
-            host.empty()
+            !host_bytes
                 ? fmt::format("  Host Used Memory    Total: {}", not_known)
                 : fmt::format("  Host Used Memory    Total: {}  Tensors: {}  Constants: {}  "
                               "DMA Buffers: {}  App. Memory: {}",
-                              bytes_text(sum_of(host)), kind(host, "tensors"),
+                              bytes_text(*host_bytes), kind(host, "tensors"),
                               kind(host, "constants"), kind(host, "dma_buffers"),
                               kind(host, "application_memory"))));
         add(line().add(
-            !is_known
+            !device_bytes
                 ? fmt::format("  Device Used Memory  Total: {}", not_known)
                 : fmt::format("  Device Used Memory  Total: {}  Tensors: {}  Constants: {}  Model "
                               "Code: {}  Runtime Memory: {}  Model Scratchpad: {}",
-                              bytes_text(sum_of(on_device)), kind(on_device, "tensors"),
+                              bytes_text(*device_bytes), kind(on_device, "tensors"),
                               kind(on_device, "constants"), kind(on_device, "model_code"),
                               kind(on_device, "runtime_memory"),
                               kind(on_device, "model_shared_scratchpad"))));

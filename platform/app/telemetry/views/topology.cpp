@@ -40,10 +40,15 @@ unsigned row_of(const instance& machine) {
             any = true;
             const unsigned x = n % row, y = n / row, other_x = neighbour % row,
                            other_y = neighbour / row;
-            const bool in_row = y == other_y, in_column = x == other_x;
-            is_grid = is_grid && neighbour < count && (in_row || in_column);
-            const auto distance = neighbour > n ? neighbour - n : n - neighbour;
-            is_ring = is_ring && (distance == 1 || distance == count - 1);
+            // Side by side, or the ends of a row or column: other links cannot be drawn.
+            const auto is_near = [](unsigned a, unsigned b, unsigned length) {
+                const auto distance = a > b ? a - b : b - a;
+                return distance == 1 || distance == length - 1;
+            };
+            is_grid = is_grid && neighbour < count &&
+                      ((y == other_y && is_near(x, other_x, row)) ||
+                       (x == other_x && is_near(y, other_y, count / row)));
+            is_ring = is_ring && is_near(n, neighbour, count);
         }
     }
     return !any ? 0 : is_ring ? count : is_grid ? row : 0;
