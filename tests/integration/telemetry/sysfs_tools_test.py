@@ -2,14 +2,18 @@
 """trn-ls, trn-monitor and trn-top over a folder tree in the form of the driver's sysfs."""
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 import urllib.error
@@ -65,6 +69,34 @@ class Tools(unittest.TestCase):
         self.assertIn("trn-top running on", text)
         self.assertIn("ND15", text)
         self.assertIn("Tensors: 32.0KB", text)
+
+    def test_leaves_the_terminal_as_it_was(self) -> None:
+        ends = {"q": b"q", "quit and suspend keys, then q": b"\x1c\x1aq", "interrupt": b"\x03"}
+        for name, keys in ends.items():
+            with self.subTest(name):
+                terminal, side = pty.openpty()
+                try:
+                    before = termios.tcgetattr(side)
+                    with subprocess.Popen(
+                        [TOP, "--sysfs", self.root],
+                        stdin=side,
+                        stdout=side,
+                        stderr=side,
+                        start_new_session=True,
+                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+                    ) as top:
+                        shown = b""
+                        while b"ND0" not in shown:
+                            shown += os.read(terminal, 65536)
+                        os.write(terminal, keys)
+                        while b"\033[?1049l" not in shown:  # the first screen again
+                            self.assertTrue(select.select([terminal], [], [], 60)[0])
+                            shown += os.read(terminal, 65536)
+                        self.assertEqual(top.wait(60), 0)
+                    self.assertEqual(termios.tcgetattr(side), before)
+                finally:
+                    os.close(terminal)
+                    os.close(side)
 
     def test_an_error_is_visible_in_all(self) -> None:
         (self.classes / "neuron2/stats/hardware/sram_ecc_uncorrected").write_text("3\n", encoding="utf-8")

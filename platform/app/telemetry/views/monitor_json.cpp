@@ -34,11 +34,11 @@ public:
     explicit group(double period) : content_{{"period", period}} {}
 
     void add(const char* name, json value) { content_[name] = std::move(value); }
-    /// Adds the value to `to`, if it is known.
+    /// Adds the value to an object inside the group, if it is known.
     template <class T>
-    void add_known(json& to, const char* name, const known<T>& value) {
+    void add_known(json& object, const char* name, const known<T>& value) {
         if (value)
-            to[name] = *value;
+            object[name] = *value;
         else
             missing_.insert(name);
     }
@@ -46,9 +46,9 @@ public:
     void add_known(const char* name, const known<T>& value) {
         add_known(content_, name, value);
     }
-    void add_known(json& to, const char* name, const named_values& values) {
+    void add_known(json& object, const char* name, const named_values& values) {
         const auto found = values.find(name);
-        add_known(to, name, found == values.end() ? known<std::uint64_t>() : found->second);
+        add_known(object, name, found == values.end() ? known<std::uint64_t>() : found->second);
     }
     void miss(const char* name) { missing_.insert(name); }
 
