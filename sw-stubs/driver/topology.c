@@ -97,6 +97,20 @@ uint64_t trn_remote_address(const trn_place* place, uint32_t window, uint64_t ad
            (uint64_t)(place->server & 31) << 55 | (uint64_t)(place->chip & 15) << 51 | address;
 }
 
+const char* trn_partner_text(trn_partner_kind kind) {
+    switch (kind) {
+    case TRN_PARTNER_CHIP:
+        return "chip";
+    case TRN_PARTNER_SLED_SWITCH:
+        return "sled_switch";
+    case TRN_PARTNER_RACK_SWITCH:
+        return "rack_switch";
+    case TRN_PARTNER_NONE:
+        break;
+    }
+    return "none";
+}
+
 const char* trn_link_fault_text(trn_link_fault fault) {
     switch (fault) {
     case TRN_LINK_OK:

@@ -118,20 +118,6 @@ std::string_view name_of(trn_topology_kind kind) {
     return "none";
 }
 
-std::string_view name_of(trn_partner_kind kind) {
-    switch (kind) {
-    case TRN_PARTNER_CHIP:
-        return "chip";
-    case TRN_PARTNER_SLED_SWITCH:
-        return "sled_switch";
-    case TRN_PARTNER_RACK_SWITCH:
-        return "rack_switch";
-    case TRN_PARTNER_NONE:
-        break;
-    }
-    return "none";
-}
-
 std::string words(const trn_partner& partner) {
     const auto& place = partner.place;
     switch (partner.kind) {
@@ -213,11 +199,11 @@ json link_json(unsigned port, const trn_link& link) {
                 {"lanes_full", link.lanes_full},
                 {"downs", link.downs},
                 {"fault", trn_link_fault_text(link.fault)},
-                {"expected", {{"kind", name_of(link.expected.kind)}}}};
+                {"expected", {{"kind", trn_partner_text(link.expected.kind)}}}};
     object["expected"].update(place_json(link.expected.place));
     if (link.fault != TRN_LINK_OK) object["complaint"] = complaint(port, link);
     if (!link.identified) return object;
-    object["partner"] = {{"kind", name_of(link.partner.kind)},
+    object["partner"] = {{"kind", trn_partner_text(link.partner.kind)},
                          {"serial", fmt::format("{:016x}", link.serial)},
                          {"port", link.partner_port}};
     object["partner"].update(place_json(link.partner.place));

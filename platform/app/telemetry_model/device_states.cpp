@@ -98,20 +98,6 @@ constexpr std::array<std::pair<std::uint32_t, const char*>, 10> components{
      {TRN_MISC_RAM_HEALTH_STATUS_LINK_SWITCH_MASK, "link_switch"},
      {TRN_MISC_RAM_HEALTH_STATUS_AXI_FABRIC_MASK, "axi_fabric"}}};
 
-const char* name_of(trn_partner_kind kind) {
-    switch (kind) {
-    case TRN_PARTNER_CHIP:
-        return "chip";
-    case TRN_PARTNER_SLED_SWITCH:
-        return "sled_switch";
-    case TRN_PARTNER_RACK_SWITCH:
-        return "rack_switch";
-    case TRN_PARTNER_NONE:
-        break;
-    }
-    return "";
-}
-
 void add_links(device& d, const trn_topology& topology) {
     const auto& own = topology.own;
     std::vector<unsigned> neighbours;
@@ -126,9 +112,9 @@ void add_links(device& d, const trn_topology& topology) {
         l.all_lanes = found.lanes_full;
         l.downs = found.downs;
         if (found.fault != TRN_LINK_OK) l.fault = trn_link_fault_text(found.fault);
-        if (found.identified) {
+        if (found.identified && found.partner.kind != TRN_PARTNER_NONE) {
             const auto& place = found.partner.place;
-            l.partner = name_of(found.partner.kind);
+            l.partner = trn_partner_text(found.partner.kind);
             l.rack = place.rack;
             if (found.partner.kind != TRN_PARTNER_RACK_SWITCH) l.server = place.server;
             if (found.partner.kind == TRN_PARTNER_CHIP) l.chip = place.chip;

@@ -33,6 +33,8 @@ typedef enum trn_partner_kind {
     TRN_PARTNER_SLED_SWITCH = 2, /**< its place has no chip */
     TRN_PARTNER_RACK_SWITCH = 3  /**< its place has only a rack */
 } trn_partner_kind;
+/** Name of the kind, "none" also of an unknown one. */
+const char* trn_partner_text(trn_partner_kind kind);
 
 typedef struct trn_partner {
     trn_partner_kind kind;

@@ -513,6 +513,8 @@ const missing missing_arguments[]{
     {"trn_get_topology", [](auto* d) { return trn_get_topology(d, nullptr) != TRN_OK; }},
     {"trn_link_fault_text",
      [](auto*) { return *trn_link_fault_text(outside<trn_link_fault>(99)) != 0; }},
+    {"trn_partner_text",
+     [](auto*) { return *trn_partner_text(outside<trn_partner_kind>(99)) != 0; }},
     {"trn_remote_address", [](auto*) { return trn_remote_address(nullptr, ~0u, ~0ull) == 0; }},
     {"trn_topology_decode",
      [](auto*) {

@@ -108,6 +108,14 @@ TEST_F(StubTopology, TimesOutWhenFirmwareNeverFinishes) {
     EXPECT_THAT(trn_last_error(device), HasSubstr("topology table"));
 }
 
+TEST_F(StubTopology, EveryKindOfPartnerHasAName) {
+    EXPECT_STREQ(trn_partner_text(TRN_PARTNER_CHIP), "chip");
+    EXPECT_STREQ(trn_partner_text(TRN_PARTNER_SLED_SWITCH), "sled_switch");
+    EXPECT_STREQ(trn_partner_text(TRN_PARTNER_RACK_SWITCH), "rack_switch");
+    EXPECT_STREQ(trn_partner_text(TRN_PARTNER_NONE), "none");
+    EXPECT_STREQ(trn_partner_text(static_cast<trn_partner_kind>(15)), "none");
+}
+
 TEST_F(StubTopology, EveryFaultHasAMessage) {
     for (unsigned fault = 0; fault <= TRN_LINK_DUPLICATE; ++fault)
         EXPECT_STRNE(trn_link_fault_text(static_cast<trn_link_fault>(fault)), "unknown fault");
