@@ -269,19 +269,19 @@ void check_allowances(const std::vector<misuse::allowance>& all) {
                 .suggestion = suggest(allowance.modules, modules)});
 }
 
-/// A program that may be loaded anywhere, as OpenSBI of Debian 13, is linked at 0: it is moved to
+/// A program that may be loaded anywhere, as OpenSBI of Debian 13, is linked at 0: the distance to
 /// the start of the RAM.
-elf_program program_in_ram(const std::string& file) {
-    elf_program program = read_elf(file);
+std::uint64_t distance_to_ram(const elf_program& program) {
     const auto first =
-        std::ranges::min_element(program.segments, {}, &elf_program::segment::address);
-    if (program.position_independent && first->address < exec_machine::ram_base)
-        program.move(exec_machine::ram_base - first->address);
-    return program;
+        std::ranges::min_element(program.segments, {}, &elf_program::segment::address)->address;
+    if (!program.position_independent || first >= exec_machine::ram_base) return 0;
+    return (exec_machine::ram_base - first + program.alignment - 1) & ~(program.alignment - 1);
 }
 
 int exec(const exec_options& chosen) try {
-    const elf_program program = program_in_ram(chosen.program);
+    elf_program program = read_elf(chosen.program);
+    const std::uint64_t distance = distance_to_ram(program);
+    if (distance != 0) program.move(distance);
     if (!program.symbols_are_complete)
         log::error(chosen.program, "has more than {} symbols: the others have no names",
                    elf_program::max_symbols);
@@ -291,7 +291,7 @@ int exec(const exec_options& chosen) try {
     files.add("--signature", chosen.signature);
     check_report(chosen.coverage);
     std::optional<coverage> executed;
-    if (!chosen.coverage.empty()) executed.emplace(std::vector<fs::path>{chosen.program});
+    if (!chosen.coverage.empty()) executed.emplace(std::vector<fs::path>{chosen.program}, distance);
     execution run(chosen, program);
     exec_machine& m = run.machine();
     growing_file log("--commit-log", chosen.commit_log);

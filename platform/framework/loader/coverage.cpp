@@ -20,8 +20,8 @@ std::size_t marks_of(const elf_program::segment& s) {
 
 }  // namespace
 
-coverage::program::program(std::filesystem::path file, elf_program code)
-    : file_(std::move(file)), code_(std::move(code)) {}
+coverage::program::program(std::filesystem::path file, elf_program code, std::uint64_t moved_by)
+    : file_(std::move(file)), code_(std::move(code)), moved_by_(moved_by) {}
 
 std::uint8_t* coverage::program::marks(std::uint64_t address) const {
     for (std::size_t i = 0; i < code_.segments.size(); ++i) {
@@ -32,7 +32,8 @@ std::uint8_t* coverage::program::marks(std::uint64_t address) const {
 }
 
 std::uint8_t* coverage::program::marks(std::uint64_t address, std::uint32_t bits) const {
-    return code_.instruction(address) == bits ? marks(address) : nullptr;
+    const std::uint64_t in_file = address - moved_by_;
+    return code_.instruction(in_file) == bits ? marks(in_file) : nullptr;
 }
 
 bool coverage::program::any_ran() const {
@@ -43,9 +44,9 @@ bool coverage::program::any_ran() const {
     return false;
 }
 
-coverage::coverage(const std::vector<std::filesystem::path>& programs) {
+coverage::coverage(const std::vector<std::filesystem::path>& programs, std::uint64_t moved_by) {
     for (const auto& file : programs) try {
-            programs_.push_back(std::make_unique<program>(file, read_elf(file.string())));
+            programs_.push_back(std::make_unique<program>(file, read_elf(file.string()), moved_by));
             for (const auto& s : programs_.back()->code_.segments) size_ += marks_of(s);
         } catch (const elf_error&) {  // not an ELF program for this processor
         }
@@ -71,7 +72,8 @@ coverage::program* coverage::find(std::uint64_t address, std::span<const std::ui
     program* found = nullptr;
     std::size_t best = 0;
     for (auto& program : programs_)
-        if (const auto equal = program->code_.agreement(address, page); equal > best) {
+        if (const auto equal = program->code_.agreement(address - program->moved_by_, page);
+            equal > best) {
             best = equal;
             found = program.get();
         }

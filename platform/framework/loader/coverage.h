@@ -23,16 +23,17 @@ public:
     /// A program with one byte of marks per possible instruction address (every two bytes).
     class program {
     public:
-        program(std::filesystem::path file, elf_program code);
+        program(std::filesystem::path file, elf_program code, std::uint64_t moved_by);
 
         const std::filesystem::path& file() const { return file_; }
-        /// See elf_program::instruction().
+        /// See elf_program::instruction(). Addresses are those in the file.
         std::optional<std::uint32_t> instruction(std::uint64_t address) const {
             return code_.instruction(address);
         }
         /// The marks of the instruction at `address`; nullptr when the program has none there.
         std::uint8_t* marks(std::uint64_t address) const;
-        /// The marks at `address`; nullptr also when the instruction there is not `bits`.
+        /// The marks of the instruction that is executed at `address`; nullptr also when it is not
+        /// `bits`.
         std::uint8_t* marks(std::uint64_t address, std::uint32_t bits) const;
         bool any_ran() const;
 
@@ -40,13 +41,16 @@ public:
         friend class coverage;
         std::filesystem::path file_;
         elf_program code_;
+        std::uint64_t moved_by_;
         std::vector<std::uint8_t*> marks_;  // per segment
         bool used_ = false;                 // this process has executed it
     };
 
-    /// Covers these ELF files; ignores other files. At most one object may exist at a time. \throws
-    /// std::system_error when there is no memory for the marks
-    explicit coverage(const std::vector<std::filesystem::path>& programs);
+    /// Covers these ELF files; ignores other files. They are executed at their addresses plus
+    /// `moved_by`. At most one object may exist at a time. \throws std::system_error when there is
+    /// no memory for the marks
+    explicit coverage(const std::vector<std::filesystem::path>& programs,
+                      std::uint64_t moved_by = 0);
     ~coverage();
     coverage(const coverage&) = delete;
     coverage& operator=(const coverage&) = delete;

@@ -4,6 +4,7 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -79,6 +80,8 @@ struct reader {
             // Segments that share the file's bytes could have any number of them together.
             loaded += segment.p_filesz;
             if (loaded > image.size()) refuse("its segments have more bytes than the file");
+            if (std::has_single_bit(segment.p_align))
+                result.alignment = std::max(result.alignment, segment.p_align);
             const auto bytes = image.subspan(offset, segment.p_filesz);
             result.segments.push_back(
                 {segment.p_paddr, segment.p_memsz, {bytes.begin(), bytes.end()}});
@@ -107,7 +110,9 @@ struct reader {
                 if (length > image.size()) return;
                 result.symbols_are_complete = ++kept <= elf_program::max_symbols;
                 if (!result.symbols_are_complete) return;
-                result.symbols.emplace(text, symbol.st_value);
+                if (result.symbols.emplace(text, symbol.st_value).second &&
+                    symbol.st_shndx == SHN_ABS)
+                    result.constants.emplace(text);
                 if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
                     result.functions.emplace(symbol.st_value, text);
             }
@@ -128,7 +133,8 @@ std::span<const std::uint8_t> bytes_from(const elf_program& program, std::uint64
 void elf_program::move(std::uint64_t offset) {
     entry += offset;
     for (auto& each : segments) each.address += offset;
-    for (auto& [name, address] : symbols) address += offset;
+    for (auto& [name, address] : symbols)
+        if (!constants.contains(name)) address += offset;
     std::map<std::uint64_t, std::string> moved;
     for (auto& [address, name] : functions) moved.emplace(address + offset, std::move(name));
     functions = std::move(moved);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -25,15 +26,18 @@ struct elf_program {
         std::vector<std::uint8_t> bytes;  ///< content in the file
     };
     std::uint64_t entry = 0;
-    bool position_independent = false;  ///< it may be loaded with any offset to its addresses
+    bool position_independent = false;  ///< it may be moved
+    std::uint64_t alignment = 1;        ///< of its segments: it is moved by multiples
     std::vector<segment> segments;      ///< as in the file
     /// About 100 MB; a Linux kernel has a third of them.
     static constexpr std::size_t max_symbols = 1 << 19;
     bool symbols_are_complete = true;  ///< false: those beyond max_symbols have no names
     std::map<std::string, std::uint64_t, std::less<>> symbols;
+    std::set<std::string, std::less<>> constants;    ///< symbols that are no addresses
     std::map<std::uint64_t, std::string> functions;  ///< by start address; one name per address
 
-    /// Adds `offset` to every address; only of a position independent program.
+    /// Adds `offset` to every address; only of a position independent program. Words that contain
+    /// addresses stay as they are: such programs relocate themselves.
     void move(std::uint64_t offset);
     std::optional<std::uint64_t> symbol(std::string_view name) const;
     /// Number of bytes of `page` at `address` that equal the program's bytes there; 0 when less

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -31,6 +32,13 @@ protected:
     const trn::test::scratch_folder folder_;
     const std::string file_ = folder_ / "output";
 
+    /// A copy of the guest, which uses no absolute addresses, as a position independent program.
+    std::string position_independent(const std::string& guest) const {
+        const std::string copy = folder_ / guest;
+        std::filesystem::copy_file(guests + guest, copy);
+        std::fstream(copy, std::ios::in | std::ios::out | std::ios::binary).seekp(16).put(3);
+        return copy;
+    }
     std::string file() const {
         std::ifstream in(file_);
         return {std::istreambuf_iterator<char>(in), {}};
@@ -258,6 +266,41 @@ TEST_F(Exec, CoverageReportsExecutedLinesAndBranchDirections) {
     EXPECT_EQ(checked, 9);
     EXPECT_THAT(file(), HasSubstr("FNDA:1,on_odd"));
     EXPECT_THAT(file(), HasSubstr("FNDA:0,never"));
+}
+
+TEST_F(Exec, CoverageOfAMovedProgramHasTheLinesOfOneThatIsLinkedInTheRam) {
+    exec(guests + "lines.elf --coverage " + file_);
+    const auto in_ram = read_tracefile(file(), "guests/lines.c");
+    const std::string moved = position_independent("lines_at_0.elf");
+    for (const auto* options : {"", "--commit-log /dev/null"}) {
+        const result r = exec(moved + " --coverage " + file_ + " " + options);
+        ASSERT_EQ(r.status, 0) << r.output;
+        EXPECT_EQ(r.output, "");
+        const auto found = read_tracefile(file(), "guests/lines.c");
+        EXPECT_EQ(found.lines, in_ram.lines);
+        EXPECT_EQ(found.ways, in_ram.ways);
+    }
+}
+
+TEST_F(Exec, MovedProgramKeepsItsAlignment) {
+    exec(position_independent("lines_at_0.elf") + " --commit-log " + file_);
+    EXPECT_THAT(file(), HasSubstr("core   0: 3 0x0000000080000840 "));
+}
+
+TEST_F(Exec, ProgramWhoseSegmentsCannotBeMovedIntoTheRamIsRefused) {
+    constexpr std::streamoff alignment = 64 + 56 + 48;  // of the second program header: 2^12
+    const std::string moved = position_independent("lines_at_0.elf");
+    std::fstream(moved, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(alignment + 7)
+        .put('\x80');
+    const result r = exec(moved);
+    EXPECT_EQ(r.status, 0) << r.output;  // no power of two: it is ignored
+    std::fstream(moved, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(alignment + 1)
+        .put('\0');  // 2^63
+    const result far = exec(moved);
+    EXPECT_EQ(far.status, 2);
+    EXPECT_THAT(far.output, HasSubstr("is outside the RAM"));
 }
 
 TEST_F(Exec, CoverageIsTheSameWhenSingleStepping) {

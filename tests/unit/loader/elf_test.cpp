@@ -45,12 +45,14 @@ TEST(ElfLoader, MovesAPositionIndependentProgram) {
     segment(image).p_vaddr = segment(image).p_paddr = 0;
     elf_program program = read_elf(image, "prog.elf");
     EXPECT_TRUE(program.position_independent);
-    program.symbols = {{"start", 2}};
+    program.symbols = {{"start", 2}, {"stack_size", 4096}};
+    program.constants = {"stack_size"};
     program.functions = {{2, "start"}, {4, "next"}};
     program.move(0x8000'0000);
     EXPECT_EQ(program.entry, 0x8000'0002u);
     EXPECT_EQ(program.segments[0].address, 0x8000'0000u);
     EXPECT_EQ(program.symbol("start"), 0x8000'0002u);
+    EXPECT_EQ(program.symbol("stack_size"), 4096u);
     EXPECT_EQ(program.functions.at(0x8000'0004), "next");
     EXPECT_EQ(program.functions.size(), 2u);
 }
