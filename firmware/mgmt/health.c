@@ -20,8 +20,8 @@ static struct { uint32_t corrected, uncorrected, repairable; } stacks[HBM_MAX_ST
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
 static struct { uint32_t corrected, uncorrected; } cores[MAX_CORES];
 static uint32_t temperature_alarms;
-static uint32_t unhealthy_components;            // value of HEALTH_STATUS
-static bool hot[TRN_SENSORS_TEMPERATURE_COUNT];  // diodes, until they have cooled down
+static uint32_t unhealthy_components;  // value of HEALTH_STATUS
+static uint32_t hot;                   // a bit per diode, until it has cooled down
 
 void health_init(void) {
     mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
@@ -34,10 +34,6 @@ void health_init(void) {
 
 // --- Memories ---------------------------------------------------------------------------
 
-static uint32_t at_most(uint32_t value, uint32_t limit) {
-    return value < limit ? value : limit;
-}
-
 static uint32_t worst_repair_state(void) {
     uint32_t worst = 0;
     for (unsigned stack = 0; stack < generation->stacks; ++stack)
@@ -45,7 +41,26 @@ static uint32_t worst_repair_state(void) {
     return worst;
 }
 
+static void publish_cores(void) {
+    for (unsigned core = 0; core < MAX_CORES; ++core)
+        misc_ram_write(
+            MISC_RAM_AT(CORE_ECC, core),
+            TRN_MISC_RAM_CORE_ECC_CORRECTED_SET(
+                at_most(cores[core].corrected, TRN_MISC_RAM_CORE_ECC_CORRECTED_GET(~0u))) |
+                TRN_MISC_RAM_CORE_ECC_UNCORRECTED_SET(
+                    at_most(cores[core].uncorrected, TRN_MISC_RAM_CORE_ECC_UNCORRECTED_GET(~0u))));
+}
+
+static void publish_temperatures(void) {
+    misc_ram_write(MISC_RAM(THERMAL),
+                   TRN_MISC_RAM_THERMAL_HOT_SET(hot) |
+                       TRN_MISC_RAM_THERMAL_ALARMS_SET(
+                           at_most(temperature_alarms, TRN_MISC_RAM_THERMAL_ALARMS_GET(~0u))));
+}
+
 void health_publish(void) {
+    publish_cores();
+    publish_temperatures();
     misc_ram_write(MISC_RAM(SRAM_ECC),
                    TRN_MISC_RAM_SRAM_ECC_CORRECTED_SET(
                        at_most(sram.corrected, TRN_MISC_RAM_SRAM_ECC_CORRECTED_GET(~0u))) |
@@ -94,24 +109,16 @@ void health_hbm_error(void) {
     level_irq_served(IRQ_HBM);
 }
 
-static void publish_core(unsigned core, const struct sram_errors* errors) {
-    if (core >= MAX_CORES) return;
-    cores[core].corrected += errors->corrected;
-    cores[core].uncorrected += errors->uncorrected;
-    misc_ram_write(MISC_RAM_AT(CORE_ECC, core),
-                   TRN_MISC_RAM_CORE_ECC_CORRECTED_SET(
-                       at_most(cores[core].corrected, TRN_MISC_RAM_CORE_ECC_CORRECTED_GET(~0u))) |
-                       TRN_MISC_RAM_CORE_ECC_UNCORRECTED_SET(at_most(
-                           cores[core].uncorrected, TRN_MISC_RAM_CORE_ECC_UNCORRECTED_GET(~0u))));
-}
-
 static void take_sram_errors(unsigned core, uint64_t registers) {
     struct sram_errors errors;
     if (!can_reach(registers) || !sram_take_errors(registers, &errors)) return;
     if (errors.corrected + errors.uncorrected == 0) return;
     sram.corrected += errors.corrected;
     sram.uncorrected += errors.uncorrected;
-    publish_core(core, &errors);
+    if (core < MAX_CORES) {
+        cores[core].corrected += errors.corrected;
+        cores[core].uncorrected += errors.uncorrected;
+    }
     log_warn("NeuronCore %u: memory errors, %u corrected, %u uncorrected, last at %x", core,
              errors.corrected, errors.uncorrected, errors.last);
     error_log_add(ERROR_SRAM, (uint16_t)core, errors.last);
@@ -184,22 +191,19 @@ void health_dma_abort(void) {
 void health_temperature(void) {
     static const char* const names[] = {"die 0", "die 1", "HBM 0", "HBM 1", "HBM 2", "HBM 3"};
     const int32_t limit = (int32_t)mmio_read(SENSORS(ALARM_TEMPERATURE));
-    uint32_t all_hot = 0;
     for (unsigned diode = 0; diode < TRN_SENSORS_TEMPERATURE_COUNT; ++diode) {
         const int32_t now = sensors_temperature(diode);
-        if (now >= limit && !hot[diode]) {
+        const uint32_t bit = 1u << diode;
+        if (now >= limit && !(hot & bit)) {
             log_warn("%s is %d.%03d degrees Celsius hot", names[diode], now / 1000, now % 1000);
             error_log_add(ERROR_TEMPERATURE, (uint16_t)diode, (uint32_t)now);
             ++temperature_alarms;
         }
-        hot[diode] = now >= (hot[diode] ? limit - HYSTERESIS : limit);
-        all_hot |= (uint32_t)hot[diode] << diode;
+        const bool is_hot = now >= (hot & bit ? limit - HYSTERESIS : limit);
+        hot = is_hot ? hot | bit : hot & ~bit;
     }
-    misc_ram_write(MISC_RAM(THERMAL),
-                   TRN_MISC_RAM_THERMAL_HOT_SET(all_hot) |
-                       TRN_MISC_RAM_THERMAL_ALARMS_SET(
-                           at_most(temperature_alarms, TRN_MISC_RAM_THERMAL_ALARMS_GET(~0u))));
-    if (all_hot != 0) {
+    publish_temperatures();
+    if (hot != 0) {
         event_raise_at(EVENT_TEMPERATURE, timer_now_us() + HOT_POLL_US);
         return;
     }

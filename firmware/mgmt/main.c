@@ -23,6 +23,7 @@
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
 #include "firmware/mgmt/publication.h"
+#include "firmware/mgmt/reset_counts.h"
 #include "firmware/mgmt/reset_service.h"
 
 #define TICK_US 50000  // the driver samples power at this rate
@@ -51,12 +52,6 @@ static void close_stack_guard(void) {
     csr_write(pmpcfg0, (unsigned long)(PMPCFG_LOCK | PMPCFG_NAPOT));
 }
 
-static void publish_reset_reason(uint32_t reason) {
-    const uint32_t others =
-        misc_ram_read(MISC_RAM(RESETS)) & ~(uint32_t)TRN_MISC_RAM_RESETS_CAUSES_MASK;
-    misc_ram_write(MISC_RAM(RESETS), others | TRN_MISC_RAM_RESETS_CAUSES_SET(reason));
-}
-
 static void announce(void) {
     const uint32_t reason = mmio_read(RESET_CONTROLLER(RESET_REASON));
     char reasons[64];
@@ -65,7 +60,7 @@ static void announce(void) {
     if (reason & TRN_RESET_CONTROLLER_RESET_REASON_WATCHDOG_MASK)
         error_log_add(ERROR_WATCHDOG, 0, 0);
     mmio_write(RESET_CONTROLLER(RESET_REASON), reason);
-    publish_reset_reason(reason);
+    reset_counts_init(reason);
     const uint32_t boot = mmio_read(RESET_CONTROLLER(BOOT_STATUS));
     if (boot & TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK)
         error_log_add(ERROR_FALLBACK, TRN_RESET_CONTROLLER_BOOT_STATUS_SLOT_GET(boot),

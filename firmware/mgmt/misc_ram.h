@@ -17,3 +17,8 @@
 /// One word; addresses are MISC_RAM(...).
 uint32_t misc_ram_read(uintptr_t address);
 void misc_ram_write(uintptr_t address, uint32_t value);
+
+/// A count for a field that stays at its largest value, `limit`.
+static inline uint32_t at_most(uint32_t value, uint32_t limit) {
+    return value < limit ? value : limit;
+}

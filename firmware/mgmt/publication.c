@@ -5,10 +5,12 @@
 #include "firmware/mgmt/identity.h"
 #include "firmware/mgmt/links.h"
 #include "firmware/mgmt/power.h"
+#include "firmware/mgmt/reset_counts.h"
 
 void publication_write(void) {
     identity_publish();
     health_publish();
+    reset_counts_publish();
     power_sample();
     links_publish();
 }

@@ -12,6 +12,7 @@
 #include "firmware/mgmt/links.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/publication.h"
+#include "firmware/mgmt/reset_counts.h"
 
 #define HOLD_US 10  // lines stay asserted this long
 
@@ -23,16 +24,8 @@ static void reset(const struct reset_domains* domains) {
     reset_release(domains);
 }
 
-/// The count stays over a restart of firmware: misc RAM keeps it.
-static void count_device_reset(void) {
-    const uint32_t before = misc_ram_read(MISC_RAM(RESETS));
-    const uint32_t count = TRN_MISC_RAM_RESETS_DEVICE_GET(before);
-    if (count < TRN_MISC_RAM_RESETS_DEVICE_GET(~0u))
-        misc_ram_write(MISC_RAM(RESETS), before + TRN_MISC_RAM_RESETS_DEVICE_SET(1));
-}
-
 static void reset_device(void) {
-    count_device_reset();
+    reset_counts_add();
     dies_reset();
     health_repair_hbm();
     reset(&reset_everything);

@@ -9,7 +9,10 @@
 #define RESET_CONTROLLER(reg) (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_##reg##_OFFSET)
 
 /// Indices of the scratch words.
-enum { BOOT_STARTS = 0 /* boots since firmware was last ready */ };
+enum {
+    BOOT_STARTS = 0,   ///< boots since firmware was last ready
+    DEVICE_RESETS = 1  ///< by the host, since power-on
+};
 #define RESET_CONTROLLER_SCRATCH(word) \
     (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_SCRATCH_OFFSET(word))
 

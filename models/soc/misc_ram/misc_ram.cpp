@@ -19,8 +19,8 @@ using misc_ram_regs::reg;
 namespace {
 
 /// Ranges of words that only firmware writes (contract 4.1): chip information for the driver, the
-/// link table, and firmware's status. The words of newer drivers about instance and reservation
-/// (contract 16) are not part of them.
+/// link table, errors by core with temperatures and resets, and firmware's status. The words of
+/// newer drivers about instance and reservation (contract 16) are not part of them.
 struct range {
     std::uint64_t first, end;
 };
@@ -29,6 +29,7 @@ constexpr std::array words_of_firmware{
     range{misc_ram_regs::offset(reg::serial_lo), misc_ram_regs::offset(reg::reservation_hi)},
     range{misc_ram_regs::offset(reg::topology_magic),
           misc_ram_regs::offset(reg::topology_port_expected_id, 7) + 4},
+    range{misc_ram_regs::offset(reg::core_ecc), misc_ram_regs::offset(reg::resets) + 4},
     range{misc_ram_regs::offset(reg::firmware_status),
           misc_ram_regs::offset(reg::firmware_status) + 4}};
 

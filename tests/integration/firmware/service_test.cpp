@@ -295,16 +295,34 @@ TEST_F(ServiceTest, ResetReasonAndDeviceResetsAreCounted) {
     set_misc(misc::reset_request, 1);
     set_misc(misc::trigger, 1);
     EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
-    EXPECT_EQ(device.get(misc_word(misc::resets)), 1u);
+    EXPECT_EQ(misc_word(misc::resets), device.set(1, 1));
+}
+
+TEST_F(ServiceTest, WordsThatTheHostOverwritesArePublishedAgain) {
+    boot();
+    for (const misc word : {misc::core_ecc, misc::thermal, misc::resets}) {
+        const auto published = misc_word(word);
+        set_misc(word, 0x50005);
+        EXPECT_TRUE(run_until([&] { return misc_word(word) == published; }, 10));
+    }
 }
 
 TEST_F(ServiceTest, ThermalTripResetsTheChipAndItBootsAgain) {
     boot();
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
+    chip->sensors.inject("temperature", {{"diode", "4"}, {"kelvin", "72"}});
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::thermal) == 0x10010; }, 100));
     chip->sensors.inject("temperature", {{"diode", "4"}, {"kelvin", "100"}});
     run_ms(1);
     chip->sensors.inject("temperature", {{"diode", "4"}, {"kelvin", "0"}});
     EXPECT_TRUE(run_until_printed("reset by thermal trip")) << console;
+    using namespace misc_ram_regs::resets;
+    const auto once_by_heat = device.set(misc_ram_regs::resets::chip.set(1 << 3, 1), 1);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::resets) == once_by_heat; }, 100));
     EXPECT_TRUE(run_until([&] { return misc_word(misc::routing_id) == 9; }, 100));
+    EXPECT_EQ(misc_word(misc::thermal), 0u);
 }
 
 /// The host can write every word of misc RAM, and buggy firmware can access all local devices. Each

@@ -113,10 +113,11 @@ TEST_F(MiscRamTest, HostWriteToAFirmwareWordIsReportedAndInterruptsFirmware) {
     using misc_ram_regs::reg;
     const auto publish = [&] { firmware.write<std::uint32_t>(at(reg::routing_id), 7); };
     std::uint64_t reports = 0;
-    for (const auto word : {at(reg::api_version), at(reg::routing_id), at(reg::serial_hi),
-                            at(reg::hbm_ecc, 3), at(reg::power), at(reg::server_id),
-                            std::uint64_t{0x2c}, at(reg::build_number), at(reg::topology_magic),
-                            at(reg::topology_port_expected_id, 7), at(reg::firmware_status)}) {
+    for (const auto word :
+         {at(reg::api_version), at(reg::routing_id), at(reg::serial_hi), at(reg::hbm_ecc, 3),
+          at(reg::power), at(reg::server_id), std::uint64_t{0x2c}, at(reg::build_number),
+          at(reg::topology_magic), at(reg::topology_port_expected_id, 7), at(reg::core_ecc, 15),
+          at(reg::thermal), at(reg::resets), at(reg::firmware_status)}) {
         publish();
         EXPECT_FALSE(ram.stale.level());
         host.write<std::uint32_t>(word, 0xbad);
