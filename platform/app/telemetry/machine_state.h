@@ -84,6 +84,7 @@ struct device {
     std::vector<double> celsius;  ///< dies, then HBM stacks
     known<bool> throttled;
     known<std::uint64_t> reset_requests, reset_failures;
+    known<std::uint64_t> restarts;  // since power-on, by a watchdog, heat or software
 
     known<std::uint64_t> dma_bytes, dma_descriptors, dma_aborts, hbm_bytes;  ///< since the start
     named_values host_memory;  ///< bytes in use by kind, of all processes

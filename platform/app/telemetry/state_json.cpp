@@ -101,6 +101,7 @@ void fields(Archive& a, T& d) {
     a("celsius", d.celsius);
     a("throttled", d.throttled);
     a("reset_requests", d.reset_requests);
+    a("restarts", d.restarts);
     a("reset_failures", d.reset_failures);
     a("dma_bytes", d.dma_bytes);
     a("dma_descriptors", d.dma_descriptors);

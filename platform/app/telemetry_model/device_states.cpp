@@ -306,7 +306,9 @@ device device_states::read(const chip& found, bool cores) const {
         add_power(d, words, dies);
         add_sensors(d, sensor_words(found.sensor_space), dies,
                     static_cast<unsigned>(found.stacks.size()));
-        d.reset_requests = TRN_MISC_RAM_RESETS_DEVICE_GET(words.at(TRN_MISC_RAM_RESETS_OFFSET));
+        const auto resets = words.at(TRN_MISC_RAM_RESETS_OFFSET);
+        d.reset_requests = TRN_MISC_RAM_RESETS_DEVICE_GET(resets);
+        d.restarts = TRN_MISC_RAM_RESETS_CHIP_GET(resets);
         if (found.sensing != nullptr) d.throttled = found.sensing->throttled.level();
         trn_topology topology{};
         const bool decoded = trn_topology_decode(words.from(TRN_TOPOLOGY_OFFSET), &topology);

@@ -211,6 +211,7 @@ private:
         count("trn_device_reset_requests_total", "Resets that the driver has requested",
               d.reset_requests);
         count("trn_device_reset_failures_total", "Resets that have failed", d.reset_failures);
+        count("trn_device_restarts_total", "Restarts of the chip since power-on", d.restarts);
     }
 
     void add_host(const std::string& own) {
