@@ -220,7 +220,8 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
     if (header != nullptr && header->destination == tlp::space::slot_power) {
         request.set_response_status(tlm::TLM_OK_RESPONSE);
-        return supply(in_slot_, request.get_address() != 0);
+        supply(in_slot_, request.get_address() != 0);
+        return no_slot_power.set(!in_slot_);
     }
     if (!on()) return pcie::refuse(request);
     if (header != nullptr && header->destination == tlp::space::hot_reset) {

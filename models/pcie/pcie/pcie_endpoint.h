@@ -84,6 +84,8 @@ public:
     irq_out function_reset{"function_reset"};
     /// High without power, including when the card is not in its slot.
     irq_out no_power{"no_power"};
+    /// High while the card is not in its slot, or the slot has no power.
+    irq_out no_slot_power{"no_slot_power"};
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
 

@@ -54,7 +54,8 @@ kind pcie_endpoint_kind() {
          port::irq_in("booting", "high until the chip's firmware is ready"),
          port::irq_in("power_lost", "high: the chip has no power"),
          port::irq_out("function_reset", "pulses when the host resets the function").optional(),
-         port::irq_out("no_power", "high while the function has no power").optional()},
+         port::irq_out("no_power", "high while the function has no power").optional(),
+         port::irq_out("no_slot_power", "high while the slot has no power, or no card").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.memory_bar != cfg.register_bar) return std::nullopt;
             return "registers (register_bar) and memory (memory_bar) have BARs of their own";

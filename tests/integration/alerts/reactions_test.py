@@ -100,7 +100,7 @@ class Reactions(unittest.TestCase):
     def test_a_chip(self) -> None:
         with operated("trn3-chip") as operator:
             self.assertEqual(operator.allocatable(), {"healthy": True, "taints": []})
-            for case in (self.hbm_repair, self.uncorrectable, self.hang, self.hot, self.gone, self.failed_repair):
+            for case in (self.gone, self.hbm_repair, self.uncorrectable, self.hang, self.hot, self.failed_repair):
                 with self.subTest(case.__name__):
                     case(operator)
 
@@ -151,6 +151,7 @@ class Reactions(unittest.TestCase):
         operator.host("reset")
         operator.clears("NeuronDeviceNotReady")
         operator.clears("NeuronComponentUnhealthy")  # the words of earlier faults are 0
+        wait_until("the restart is counted", lambda: operator.server.value("trn_device_restarts_total") == 1)
         operator.fires("NeuronDeviceRestarted")
         self.assertEqual(operator.allocatable(), {"healthy": True, "taints": []})
 
@@ -162,6 +163,8 @@ class Reactions(unittest.TestCase):
         self.assertEqual(operator.allocatable(), {"healthy": False, "taints": ["trn/health=gone:NoExecute"]})
         operator.control.inject("host", "card_inserted")
         operator.clears("NeuronDeviceGone")
+        operator.control.call("wait", condition="ready", wall_limit=WALL_LIMIT)
+        operator.host("reset")
         operator.fires("NeuronDeviceRestarted")
         self.assertEqual(operator.allocatable(), {"healthy": True, "taints": []})
 

@@ -324,6 +324,20 @@ TEST_F(PoweredCardTest, ReturnsWhenItHasBothSuppliesInAnyOrder) {
     }
 }
 
+/// As on boards: a chip whose slot has no power says so to its own function.
+TEST_F(PoweredCardTest, SlotPowersTheWholeChip) {
+    irq_in off("off", 1, [this](unsigned, bool level) { supply.set(level); });
+    a.endpoint.no_slot_power.bind(off);
+    for (unsigned round = 0; round < 2; ++round) {
+        host.inject("card_removed", {});
+        EXPECT_TRUE(off.level());
+        EXPECT_FALSE(works());
+        host.inject("card_inserted", {});
+        EXPECT_FALSE(off.level());
+        EXPECT_TRUE(works());
+    }
+}
+
 TEST_F(RootComplexTest, EmptySlotShowsNoCard) {
     EXPECT_EQ(slot_status(2) & PCI_EXP_SLTSTA_PDS, 0);
     EXPECT_FALSE(link_active(2));
