@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -66,6 +67,18 @@ std::string_view system::local_name(std::string_view full) const {
 void system::refuse(const sc_core::sc_report& why) {
     if (const auto refusal = model_refusal::from(why)) refuse(*refusal);
     if (const plan::module* const named = foreign_.named_by(why)) refuse(*named, text_of(why));
+    const char* const process = why.get_process_name();
+    const bool is_of_elaboration = process == nullptr || *process == '\0';
+    const auto is_of_user = [](const plan::module& m) {
+        return m.built_as != nullptr &&
+               (is_foreign(*m.built_as) || !library_of(*m.built_as).empty());
+    };
+    if (is_of_elaboration && std::ranges::any_of(board_.modules, is_of_user))
+        throw config_error(diagnostic{
+            .code = mistake::refused_by_model,
+            .file = board_.file.string(),
+            .message =
+                fmt::format("a module fails when the board is elaborated: {}", text_of(why))});
     throw;  // SystemC's errors are internal errors otherwise
 }
 

@@ -34,7 +34,7 @@ public:
     /// \throws config_error (E54) at the place of the module that cannot work
     [[noreturn]] void refuse(const model_refusal& why);
     /// The error of SystemC's elaboration or of the first delta cycle, which is being handled.
-    /// \throws config_error (E54) at the place of the module that it names; else the error
+    /// \throws config_error (E54) at the module that it names or a user's board; else the error
     [[noreturn]] void refuse(const sc_core::sc_report& why);
 
     /// The module with this path in the board; nullptr if there is none, or if it is not a T.

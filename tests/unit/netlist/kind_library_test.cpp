@@ -199,6 +199,30 @@ TEST_F(HostileBlock, NumberThrownByAConstructorIsAnErrorAtItsPlace) {
 TEST_F(HostileBlock, ReportOfAConstructorIsAnErrorAtItsPlace) {
     EXPECT_EQ(refusal("made", "reports"), "hostile 'm': hostile: its clock has stopped");
 }
+TEST_F(HostileBlock, ReportDuringElaborationIsAnErrorOfTheBoard) {
+    system built(planned("elaborated", "reports"));
+    try {
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        FAIL() << "is elaborated";
+    } catch (const sc_core::sc_report& why) {
+        try {
+            built.refuse(why);
+        } catch (const config_error& wrong) {
+            EXPECT_EQ(
+                wrong.list().at(0).message,
+                "a module fails when the board is elaborated: hostile: its clock has stopped");
+        }
+    }
+}
+TEST_F(HostileBlock, ReportOfAProcessStaysOne) {
+    system built(planned("running", "reports"));
+    try {
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        FAIL() << "runs";
+    } catch (const sc_core::sc_report& why) {
+        EXPECT_THROW(built.refuse(why), sc_core::sc_report);
+    }
+}
 TEST_F(HostileBlock, MemoryThatItCannotGetIsAnErrorAtItsPlace) {
     if (sanitized) GTEST_SKIP() << "a sanitizer needs address space without a limit";
     const rlimit limit{std::size_t{2} << 30, RLIM_INFINITY};
