@@ -437,8 +437,9 @@ TEST(MonitorChoice, RefusesWhatItDoesNotKnow) {
          {"[]", "x", R"({"period":"soon"})", R"({"period":"0s"})", R"({"neuron_runtimes":3})",
           R"({"system_metrics":[{"type":"weather"}]})", R"({"period":1e9})",
           R"({"neuron_runtimes":[{"tag_filter":1,"metrics":[]}]})",
-          R"({"neuron_runtimes":[{"tag_filter":"^47$","metrics":[]}]})",
+          R"({"neuron_runtimes":[{"tag_filter":"(","metrics":[]}]})",
           R"({"neuron_runtimes":[{"tag_filter":"*","metrics":[]}]})",
+          R"({"neuron_runtimes":[{"tag_filter":"((1{999}){999}){999}","metrics":[]}]})",
           R"({"neuron_runtimes":[{"filter":".*"}]})", R"({"neuron_runtime":[]})",
           R"({"system_metrics":[{"type":"memory_info","interval":"5s"}]})"})
         EXPECT_THROW(monitor_choice_of(text), std::runtime_error) << text;
@@ -456,6 +457,9 @@ TEST(MonitorChoice, FiltersProcessesByTag) {
     EXPECT_EQ(count("4711"), 1u);
     EXPECT_EQ(count("4.*1"), 1u);
     EXPECT_EQ(count("47.1"), 1u);
+    EXPECT_EQ(count("^(12|4711)$"), 1u);
+    EXPECT_EQ(count("[0-9]{4}"), 1u);
+    EXPECT_EQ(count("((((4*)*)*)*|(((.*)*)*)*)*x"), 0u);  // takes no time
     EXPECT_EQ(count("471"), 0u);
     EXPECT_EQ(count(""), 0u);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,14 @@ namespace trn::telemetry {
 namespace {
 
 using nlohmann::json;
+
+/// Expressions of neuron-monitor are those of Go, which RE2 reads. They take no more time than the
+/// text is long.
+RE2::Options quiet() {
+    RE2::Options options;
+    options.set_log_errors(false);
+    return options;
+}
 
 /// "1s", "500ms", "2m". \throws std::runtime_error
 double period_of(const json& value, const std::string& place) {
@@ -95,15 +104,9 @@ private:
         constexpr std::size_t longest_filter = 255;
         if (filter.size() > longest_filter)
             throw std::runtime_error("neuron_runtimes: tag_filter is longer than 255");
-        for (std::size_t n = 0; n < filter.size(); ++n) {
-            const bool any_text = filter[n] == '*' && n > 0 && filter[n - 1] == '.';
-            if (!any_text &&
-                std::string_view("*+?^$|\\()[]{}").find(filter[n]) != std::string::npos)
-                throw std::runtime_error(fmt::format(
-                    "neuron_runtimes: tag_filter '{}': of regular expressions only . and "
-                    ".* are supported",
-                    filter));
-        }
+        if (const RE2 expression(filter, quiet()); !expression.ok())
+            throw std::runtime_error(
+                fmt::format("neuron_runtimes: tag_filter '{}': {}", filter, expression.error()));
         return filter;
     }
 
@@ -134,26 +137,7 @@ monitor_choice monitor_choice_of(const std::string& text) {
 }
 
 bool monitored_runtimes::matches(const std::string& tag) const {
-    // It has no backtracking beyond the last `.*`.
-    const auto& filter = tag_filter;
-    std::size_t t = 0, f = 0, star = std::string::npos, resume = 0;
-    while (t < tag.size()) {
-        if (filter.compare(f, 2, ".*") == 0) {
-            star = f;
-            resume = t;
-            f += 2;
-        } else if (f < filter.size() && (filter[f] == '.' || filter[f] == tag[t])) {
-            ++f;
-            ++t;
-        } else if (star != std::string::npos) {
-            f = star + 2;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (filter.compare(f, 2, ".*") == 0) f += 2;
-    return f >= filter.size();
+    return RE2::FullMatch(tag, RE2(tag_filter, quiet()));
 }
 
 }  // namespace trn::telemetry
