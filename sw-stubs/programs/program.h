@@ -44,11 +44,12 @@ struct trn_program {
     uint64_t* tensors; /* AXI addresses */
     program_core cores[SET_MAX_CORES];
     bool is_written, is_prepared, has_queues, is_running;
-    bool is_accounted;              /* the end of the run is in the device's accounts */
-    uint64_t start;                 /* of the run, on the transport's clock */
-    uint32_t probes;                /* of the device, when the images were written */
-    uint32_t resets[SET_MAX_CORES]; /* of the cores, when the program was prepared */
-    uint8_t over[SET_MAX_CORES];    /* engines detected as halted, failed or stopped */
+    bool is_accounted;               /* the end of the run is in the device's accounts */
+    uint8_t notified[SET_MAX_CORES]; /* by core: the first error after which its engine continued */
+    uint64_t start;                  /* of the run, on the transport's clock */
+    uint32_t probes;                 /* of the device, when the images were written */
+    uint32_t resets[SET_MAX_CORES];  /* of the cores, when the program was prepared */
+    uint8_t over[SET_MAX_CORES];     /* engines detected as halted, failed or stopped */
     trn_program_result result;
 };
 

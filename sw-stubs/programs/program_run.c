@@ -62,14 +62,15 @@ static trn_status fail_busy(trn_program* other);
 /* By the sequencer's error codes (NeuronCore spec 10.1), whose names trn_core_error_name has. */
 static trn_run_outcome outcome_of(uint32_t error) {
     static const trn_run_outcome outcomes[] = {
-        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,  TRN_RUN_ENGINE_ERROR,
-        TRN_RUN_OUT_OF_BOUNDS,   TRN_RUN_OUT_OF_BOUNDS, TRN_RUN_MEMORY_ERROR,
-        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,  TRN_RUN_SEMAPHORE_ERROR,
-        TRN_RUN_NUMERICAL_ERROR, TRN_RUN_PSUM_COLLISION};
+        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,   TRN_RUN_ENGINE_ERROR,
+        TRN_RUN_OUT_OF_BOUNDS,   TRN_RUN_OUT_OF_BOUNDS,  TRN_RUN_MEMORY_ERROR,
+        TRN_RUN_ENGINE_ERROR,    TRN_RUN_ENGINE_ERROR,   TRN_RUN_SEMAPHORE_ERROR,
+        TRN_RUN_NUMERICAL_ERROR, TRN_RUN_PSUM_COLLISION, TRN_RUN_TIMED_OUT};
     return error < sizeof outcomes / sizeof *outcomes ? outcomes[error] : TRN_RUN_ENGINE_ERROR;
 }
 
-/* Accounts for a run once: its first failure, or its completion. */
+/* Accounts for a run once: its first failure, or its completion. A core that completes after an
+ * error that does not stop it, such as a result that is no number, has that error. */
 static void account(trn_program* program, trn_run_outcome outcome) {
     if (program->is_accounted) return;
     program->is_accounted = true;
@@ -77,10 +78,13 @@ static void account(trn_program* program, trn_run_outcome outcome) {
     const trn_program_result* r = &program->result;
     const uint64_t busy = trn_now(program->device) - program->start;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
+        trn_run_outcome own = outcome;
+        if (r->failed && r->core != core) own = TRN_RUN_ENGINE_ERROR;
+        if (own == TRN_RUN_COMPLETED && program->notified[core])
+            own = outcome_of(program->notified[core]);
         trn_core_account* account = &accounts->cores[device_core(program, core)];
-        const bool is_cause = !r->failed || r->core == core;
         ++account->runs;
-        ++account->outcomes[is_cause ? outcome : TRN_RUN_ENGINE_ERROR];
+        ++account->outcomes[own];
         account->busy_ns += busy;
     }
     const bool has_times = program->device->transport.simulated_now && r->ended_ns >= r->started_ns;
@@ -278,6 +282,7 @@ trn_status trn_program_start(trn_program* program) {
     memset(program->over, 0, sizeof program->over);
     program->is_running = true;
     program->is_accounted = false;
+    memset(program->notified, 0, sizeof program->notified);
     program->start = trn_now(device);
     program->result.started_ns = trn_simulated_now(device);
     return each_engine(program, start_engine);
@@ -338,6 +343,8 @@ static trn_status take_notifications(trn_program* program) {
             if (entry.type == THROTTLE || entry.source >= SET_ENGINES) continue;
             if (entry.type == NOTIFY) program->result.codes[core][entry.source] = entry.payload;
             if (entry.type == NOTIFY || entry.type == ERROR) senders |= 1u << entry.source;
+            if (entry.type == ERROR && !program->notified[core])
+                program->notified[core] = (uint8_t)(entry.payload & 0xff);
             if (entry.time > program->result.ended_ns) program->result.ended_ns = entry.time;
         }
         for (uint32_t e = 0; e < SET_ENGINES && status == TRN_OK; ++e)

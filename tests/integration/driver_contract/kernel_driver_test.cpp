@@ -218,6 +218,24 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
     });
 }
 
+const auto set_with_a_wrap = isa::write_program_set(isa::assemble_set(R"(
+.engine sync
+    event_semaphore update S[9]=2147483647 update S[9]+=1
+    halt
+)",
+                                                                      "test.trn"));
+
+TEST_P(DriverContract, AccountsForAnErrorAfterWhichTheProgramCompletes) {
+    drive([](device& driver) {
+        on_process(driver, [](device& process, kernel_side& kernel) {
+            const loaded_program program(process, set_with_a_wrap, {});
+            EXPECT_TRUE(program.run(100'000'000).done);
+            ASSERT_EQ(kernel.runs.size(), 1u);
+            EXPECT_EQ(kernel.runs[0].outcome, TRN_RUN_SEMAPHORE_ERROR);
+        });
+    });
+}
+
 TEST_P(DriverContract, ResetsCoresForAProcessOfTheKernelDriver) {
     drive([](device& driver) {
         on_process(driver, [](device& process, kernel_side& kernel) {
