@@ -230,8 +230,8 @@ TEST_P(DriverContract, AccountsForAnErrorAfterWhichTheProgramCompletes) {
         on_process(driver, [](device& process, kernel_side& kernel) {
             const loaded_program program(process, set_with_a_wrap, {});
             EXPECT_TRUE(program.run(100'000'000).done);
-            ASSERT_EQ(kernel.runs.size(), 1u);
-            EXPECT_EQ(kernel.runs[0].outcome, TRN_RUN_SEMAPHORE_ERROR);
+            EXPECT_EQ(kernel.accounts.cores[0].runs, 1u);
+            EXPECT_EQ(kernel.accounts.cores[0].outcomes[TRN_RUN_SEMAPHORE_ERROR], 1u);
         });
     });
 }
