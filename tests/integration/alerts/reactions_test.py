@@ -72,7 +72,6 @@ class Operator:
 
 @contextlib.contextmanager
 def operated(board: str) -> Iterator[Operator]:
-    prometheus.program("prometheus")
     with tempfile.TemporaryDirectory(prefix="trnvp_") as name:
         folder = pathlib.Path(name)
         rules = (MONITORING / "neuron_alerts.yaml").read_text()
@@ -198,4 +197,5 @@ class Reactions(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    prometheus.program("prometheus")
     unittest.main()
