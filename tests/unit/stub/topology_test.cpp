@@ -113,7 +113,6 @@ TEST_F(StubTopology, EveryKindOfPartnerHasAName) {
     EXPECT_STREQ(trn_partner_text(TRN_PARTNER_SLED_SWITCH), "sled_switch");
     EXPECT_STREQ(trn_partner_text(TRN_PARTNER_RACK_SWITCH), "rack_switch");
     EXPECT_STREQ(trn_partner_text(TRN_PARTNER_NONE), "none");
-    EXPECT_STREQ(trn_partner_text(static_cast<trn_partner_kind>(15)), "none");
 }
 
 TEST_F(StubTopology, EveryFaultHasAMessage) {

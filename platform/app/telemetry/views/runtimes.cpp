@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace trn::telemetry {
 
@@ -62,18 +61,20 @@ known<std::uint64_t> known_sum_of(const named_values& values) {
 }  // namespace
 
 std::vector<runtime_share> runtimes_of(const interval& work, const instance& machine) {
-    std::map<unsigned, unsigned> holders;
-    for (const auto& p : machine.processes)
-        if (!is_tool(p))
-            for (const auto index : p.devices) ++holders[index];
+    const auto holds = [](const process& p, const device& d) {
+        return !is_tool(p) && std::ranges::count(p.devices, d.index) != 0;
+    };
+    const auto is_shared = [&](const device& d) {
+        return std::ranges::count_if(machine.processes,
+                                     [&](const process& p) { return holds(p, d); }) > 1;
+    };
     std::vector<runtime_share> all;
     runtime_share unknown{nullptr, "unknown", {}};
     for (const auto& p : machine.processes) {
         if (is_tool(p)) continue;
         runtime_share share{&p, fmt::format("{}", p.pid), {}};
         for (const auto& d : machine.devices)
-            if (std::ranges::count(p.devices, d.index) != 0 && (p.cores || holders[d.index] == 1))
-                share.devices.push_back(&d);
+            if (holds(p, d) && (p.cores || !is_shared(d))) share.devices.push_back(&d);
         all.push_back(std::move(share));
     }
     for (const auto& d : machine.devices) {
@@ -82,7 +83,7 @@ std::vector<runtime_share> runtimes_of(const interval& work, const instance& mac
         const bool is_busy = std::ranges::any_of(d.cores, [&](const core& c) {
             return work.utilisation(machine, d, c).value_or(0) > 0;
         });
-        if (!is_owned && (is_busy || holders[d.index] > 1)) unknown.devices.push_back(&d);
+        if (!is_owned && (is_busy || is_shared(d))) unknown.devices.push_back(&d);
     }
     if (!unknown.devices.empty()) all.push_back(std::move(unknown));
     return all;
