@@ -44,7 +44,7 @@ metrics_port::metrics_port(const std::string& address) {
     constexpr int backlog = 64;
     if (!listener_ || bind(listener_.get(), found->ai_addr, found->ai_addrlen) != 0 ||
         listen(listener_.get(), backlog) != 0)
-        throw source_error(fmt::format("--prometheus {}: {}", address, std::strerror(errno)));
+        throw source_usage(fmt::format("--prometheus {}: {}", address, std::strerror(errno)));
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&bound), &size);

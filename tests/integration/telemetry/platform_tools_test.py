@@ -69,7 +69,9 @@ class PlatformTools(unittest.TestCase):
                 with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/metrics", timeout=WALL_LIMIT) as page:
                     text = page.read().decode()
             self.assertIn("trn_device_ready{", text)
-            self.assertIn("trn_simulated_time_seconds", text)
+            self.assertIn("# TYPE trn_simulated_time_seconds gauge\n", text)  # a snapshot takes it back
+            done = run(MONITOR, "--connect", running.folder, "--prometheus", found[1])
+            self.assertEqual((done.returncode, "Address already in use" in done.stderr), (2, True))
 
     def test_an_attached_process_has_its_name(self) -> None:
         with platform("--uart", "none", board="trn3-chip") as running:

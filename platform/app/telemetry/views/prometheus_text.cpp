@@ -61,7 +61,7 @@ public:
         : host_(host), work_(before, now) {
         for (const auto& machine : now.instances) add(machine);
         if (now.time_ps)
-            sample("trn_simulated_time_seconds", "counter", "Simulated time of the platform", "",
+            sample("trn_simulated_time_seconds", "gauge", "Simulated time of the platform", "",
                    static_cast<double>(*now.time_ps) / 1e12);
     }
 
