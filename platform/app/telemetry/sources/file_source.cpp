@@ -91,7 +91,10 @@ private:
             at_ = std::move(state);
         }
         if (!start) throw source_error(fmt::format("{}: the recording is empty", file_));
-        if (!at_) throw source_error(fmt::format("{}: the recording begins later", file_));
+        if (!at_)
+            throw source_error(
+                fmt::format("{}: the recording begins at {:.6f} s of simulated time, after --at",
+                            file_, static_cast<double>(later_->time_ps.value_or(0)) / 1e12));
     }
 
     /// Returns false at the end. A line without an end is one that is being written.
