@@ -535,6 +535,13 @@ TEST(Interval, ACoreThatWasNotThereBeforeHasNoUtilisation) {
     EXPECT_FALSE(interval(&before, now).flops(machine, d, d.cores[0]));
 }
 
+TEST(TopScreen, ItsTitleNamesTheInstanceOrThePlatformOfSeveral) {
+    auto state = test::torus(4);
+    EXPECT_THAT(top_screen({}, nullptr, state, {}).text, HasSubstr("on i-0123456789abcdef0 ("));
+    state.instances.push_back(state.instances[0]);
+    EXPECT_THAT(top_screen({}, nullptr, state, {}).text, HasSubstr("on platform test ("));
+}
+
 TEST(TopScreen, TheMeanIsOfTheDevicesThatAreKnown) {
     auto state = test::torus(4);
     for (auto& c : first_of(state).cores) c.busy_ns = 500'000'000;

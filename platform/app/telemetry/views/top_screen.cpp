@@ -150,9 +150,9 @@ private:
 
     void add_title() {
         const auto& machine = now_.instances.front();
-        auto title =
-            fmt::format("trn-top running on {} ({})", machine.id.empty() ? now_.source : machine.id,
-                        machine.type.empty() ? not_known : machine.type);
+        const bool is_one = now_.instances.size() == 1 && !machine.id.empty();
+        auto title = fmt::format("trn-top running on {} ({})", is_one ? machine.id : now_.source,
+                                 machine.type.empty() ? not_known : machine.type);
         if (now_.time_ps)
             title += fmt::format(", simulated {:.6f} s", static_cast<double>(*now_.time_ps) / 1e12);
         const auto width = columns_of(title);
