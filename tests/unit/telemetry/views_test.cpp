@@ -349,7 +349,7 @@ TEST(MonitorJson, WorkOfADeviceWithTwoProcessesCountsOnce) {
     auto& machine = now.instances[0];
     auto second = test::some_process();
     second.pid = 4712;
-    second.devices = {0};
+    second.devices = {0, 0};
     machine.processes.push_back(second);
     first_of(now).cores[0].status = {{"success", 7}};
     const auto report = monitor_json({}, nullptr, now, machine, {});
@@ -639,6 +639,8 @@ TEST(MetricsRequest, AnswersWhatItKnows) {
     EXPECT_EQ(status("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "200");
     EXPECT_EQ(status("GET /metrics?x=1 HTTP/1.0\n\n"), "200");
     EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "200");
+    EXPECT_EQ(status("GET http://localhost:8000/metrics HTTP/1.1\r\n\r\n"), "200");
+    EXPECT_EQ(status("GET http://localhost:8000 HTTP/1.1\r\n\r\n"), "404");
     EXPECT_EQ(status("GET /etc/passwd HTTP/1.1\r\n\r\n"), "404");
     EXPECT_EQ(status("POST /metrics HTTP/1.1\r\n\r\n"), "405");
     EXPECT_EQ(status("\r\n\r\n"), "400");

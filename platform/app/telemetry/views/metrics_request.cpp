@@ -49,6 +49,9 @@ std::optional<std::string> metrics_request::receive(std::string_view bytes,
     if (!valid) return response("400 Bad Request", plain, "This is not an HTTP/1 request.\n");
     const auto method = line.substr(0, first);
     auto target = line.substr(first + 1, last - first - 1);
+    constexpr std::string_view scheme = "http://";  // the form for proxies, valid for servers too
+    if (target.starts_with(scheme))
+        target.remove_prefix(std::min(target.find('/', scheme.size()), target.size()));
     target = target.substr(0, target.find('?'));
     const bool is_head = method == "HEAD";
     if (method != "GET" && !is_head) return response("405 Method Not Allowed", plain, "Use GET.\n");
