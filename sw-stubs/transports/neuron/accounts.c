@@ -30,7 +30,6 @@ enum counter {
     COMPLETED_WITH_ERROR = 2,
     COMPLETED_WITH_NUMERICAL_ERROR = 3,
     TIMED_OUT = 4,
-    HARDWARE_ERROR = 11,
     FAILURE = 16,
     LOADS = 27,
     RUNS = 28,
@@ -112,8 +111,6 @@ static void add_core(const struct neuron_accounts* a, uint32_t core, const trn_c
         const uint64_t runs = now->outcomes[outcome] - then->outcomes[outcome];
         add(a, core, counter_of_outcome[outcome], runs);
         if (outcome != TRN_RUN_COMPLETED) add(a, core, FAILURE, runs);
-        if (outcome == TRN_RUN_MEMORY_ERROR || outcome == TRN_RUN_DMA_ABORT)
-            add(a, core, HARDWARE_ERROR, runs);
     }
 }
 
