@@ -226,6 +226,7 @@ const auto set_with_a_wrap = isa::write_program_set(isa::assemble_set(R"(
                                                                       "test.trn"));
 
 TEST_P(DriverContract, AccountsForAnErrorAfterWhichTheProgramCompletes) {
+    expect_misuse("semaphore-wrap");
     drive([](device& driver) {
         on_process(driver, [](device& process, kernel_side& kernel) {
             const loaded_program program(process, set_with_a_wrap, {});
