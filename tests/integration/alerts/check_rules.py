@@ -40,8 +40,9 @@ def expressions(panels: list[dict[str, object]]) -> list[str]:
 
 
 def unknown_names(texts: list[str]) -> set[str]:
-    """Metrics and labels in the texts that the source of /metrics does not have."""
-    source = (ROOT / "platform/app/telemetry/views/prometheus_text.cpp").read_text()
+    """Metrics and labels in the texts that the sources of /metrics do not have."""
+    views = ROOT / "platform/app/telemetry/views"
+    source = (views / "prometheus_text.cpp").read_text() + (views / "runtimes.h").read_text()
     known = set(re.findall(r'"(\w+)"', source)) | {"instance"}  # a label of Prometheus itself
     known |= {f"neuroncore_memory_usage_{kind}" for kind in known}
     used: set[str] = set()

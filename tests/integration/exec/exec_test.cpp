@@ -156,11 +156,12 @@ TEST_F(Exec, DebianOpenSbiPrintsItsBanner) {
     const std::string firmware = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_jump.elf";
     const result r = exec(firmware + " --max-time '20 ms'");
     EXPECT_EQ(r.status, 1);
-    for (const auto* line : {"OpenSBI v", "Platform Name             : trnvp exec\r\n",
-                             "Timer Device     : aclint-mtimer", "Console Device   : uart8250\r\n",
-                             "Shutdown Device  : sifive_test\r\n", "Base ISA        : rv64imac",
-                             "did not end: --max-time was reached"})
-        EXPECT_THAT(r.output, HasSubstr(line));
+    // Releases have columns of different widths, and take different devices of the tree.
+    for (const auto* line :
+         {"OpenSBI v", "Platform Name +: trnvp exec\r\n", "Timer Device +: aclint-mtimer",
+          "Console Device +: uart8250\r\n", "Shutdown Device +: (sifive_test|syscon-poweroff)\r\n",
+          "Base ISA +: rv64imac", "did not end: --max-time was reached"})
+        EXPECT_THAT(r.output, testing::ContainsRegex(line));
 }
 
 TEST_F(Exec, DeviceTreeListsTheMachinesDevices) {

@@ -231,8 +231,8 @@ TEST_F(ExecHarts, DebianOpenSbiStartsFourHarts) {
     const std::string firmware = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_jump.elf";
     const auto run = exec(firmware + " --harts 4 --max-time '20 ms'");
     EXPECT_EQ(run.status, 1);
-    EXPECT_THAT(run.output, HasSubstr("Platform HART Count       : 4\r\n"));
-    EXPECT_THAT(run.output, HasSubstr("Domain0 HARTs             : 0*,1*,2*,3*\r\n"));
+    EXPECT_THAT(run.output, testing::ContainsRegex("Platform HART Count +: 4\r\n"));
+    EXPECT_THAT(run.output, testing::ContainsRegex(R"(Domain0 HARTs +: 0\*,1\*,2\*,3\*)"));
 }
 
 }  // namespace
