@@ -45,8 +45,8 @@ info inferiors
 """
 
 
-# GDB steps the second inferior's harts by breakpoints, but not the first's. Compilers differ in what stands
-# between the WFI and the call. Forty instructions pass through the loop around the WFI and back.
+# GDB steps the second inferior's harts by breakpoints, but not the first's. Forty instructions pass
+# through the loop around the WFI and back.
 MOVE_THE_SECOND = """
 add-inferior -exec {firmware}/mgmt.elf
 target extended-remote {socket}
@@ -55,9 +55,6 @@ info threads
 thread 2.2
 thread 2.1
 stepi
-if (long)$pc != (long)&irq_restore
-  advance *irq_restore
-end
 info symbol $pc
 print irq_save() & 0
 finish
@@ -66,7 +63,7 @@ next
 info symbol $pc
 stepi 40
 set $pc = event_wait
-tbreak *(event_wait + 8)
+tbreak *irq_save
 continue
 inferior 1
 stepi 40
