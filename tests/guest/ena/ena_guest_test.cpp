@@ -236,7 +236,7 @@ reached
 if [ $n = 0 ]; then
     echo ready for lost completions
     ping -i 0.01 $peer >/dev/null &
-    seen "Transmit time out"
+    seen 'Transmit time out\|paused for too long'
     seen 'Device reset completed successfully'
     kill $! 2>/dev/null
     dmesg | grep 'ena .*\(eth0\|ompletion\)' | tail -n 4
@@ -244,7 +244,7 @@ if [ $n = 0 ]; then
     echo recovered >/tmp/done
     nc -l -p 99 </tmp/done
 else
-    for try in $(seq 200); do nc $peer 99 2>/dev/null | grep recovered && exit 0; sleep 0.5; done
+    for try in $(seq 200); do nc -w 5 $peer 99 2>/dev/null | grep recovered && exit 0; sleep 0.5; done
     exit 7
 fi
 )sh"));
