@@ -56,15 +56,30 @@ std::string to_text(const nlohmann::json& request) {
     throw control_error(text);
 }
 
+/// Depth of the brackets outside of strings.
+bool is_too_deep(std::string_view text) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        const char c = text[n];
+        if (in_string) {
+            if (c == '\\') ++n;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > max_depth) return true;
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
 /// Discarded if `text` is not JSON, or nested deeper than max_depth (copies need stack).
 nlohmann::json parse_bounded(std::string_view text) {
-    bool too_deep = false;
-    const auto keep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-        too_deep = too_deep || depth > max_depth;
-        return !too_deep;
-    };
-    auto message = nlohmann::json::parse(text, keep, false);
-    return too_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : message;
+    return is_too_deep(text) ? nlohmann::json(nlohmann::json::value_t::discarded)
+                             : nlohmann::json::parse(text, nullptr, false);
 }
 
 }  // namespace
@@ -194,7 +209,7 @@ control_client::json control_client::call(std::string_view method, const json& p
             const auto answers = message.value("id", json());
             if (!answers.is_null() && answers != json(id)) continue;
             if (message.contains("error")) fail(message["error"]);
-            return message.value("result", json());
+            return std::move(message["result"]);
         }
         if (gone_) throw not_a_platform("the platform has closed the connection");
         if (std::chrono::steady_clock::now() >= until)  // also while notifications arrive
