@@ -137,7 +137,7 @@ seen 'device recovery successful'
 good || exit 3
 dmesg -c >/dev/null
 echo ready without a disk
-seen 'Powering off due to button press'
+seen 'Powering off due to button press\|will power off'
 for try in $(seq 100); do [ -e /sys/block/nvme0n1 ] || break; sleep 0.3; done
 [ -e /sys/block/nvme0n1 ] && exit 4
 echo ready for a disk
