@@ -97,7 +97,9 @@ private:
         if (!has_cores_) return;
         const auto cores = p ? held_cores(*p, machine_, d) : std::nullopt;
         cells.push_back(cores ? list_text(*cores) : p ? not_known : "");
-        cells.push_back(cores ? bytes_text(sum_of(p->device_memory)) : p ? not_known : "");
+        cells.push_back(cores ? bytes_text(sum_of(p->device_memory).value_or(0))
+                        : p   ? not_known
+                              : "");
     }
 
     const instance& machine_;

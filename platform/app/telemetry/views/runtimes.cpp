@@ -52,12 +52,6 @@ void add(known<std::uint64_t>& sum, const known<std::uint64_t>& value) {
     if (value) sum = sum.value_or(0) + *value;
 }
 
-known<std::uint64_t> known_sum_of(const named_values& values) {
-    known<std::uint64_t> all;
-    for (const auto& [name, value] : values) add(all, value);
-    return all;
-}
-
 }  // namespace
 
 std::vector<runtime_share> runtimes_of(const interval& work, const instance& machine) {
@@ -129,7 +123,7 @@ std::vector<logical_core> cores_of(const interval& work, const instance& machine
 runtime_memory memory_of(const runtime_share& share, const std::vector<logical_core>& cores) {
     runtime_memory used;
     if (share.owner && !share.owner->device_memory.empty())
-        used.device = known_sum_of(share.owner->device_memory);
+        used.device = sum_of(share.owner->device_memory);
     else
         for (const auto& c : cores) add(used.device, c.memory_bytes);
     if (share.owner && !share.owner->host_memory.empty())
@@ -137,7 +131,7 @@ runtime_memory memory_of(const runtime_share& share, const std::vector<logical_c
     else
         for (const auto* d : share.devices)
             for (const auto& [kind, bytes] : d->host_memory) used.host_kinds[kind] += bytes;
-    used.host = known_sum_of(used.host_kinds);
+    used.host = sum_of(used.host_kinds);
     return used;
 }
 

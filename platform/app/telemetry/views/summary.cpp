@@ -97,26 +97,30 @@ std::string cut(const std::string& text, std::size_t columns) {
     return kept + std::string(dots, '.');
 }
 
-bool may_hold(const process& p, const instance& machine, const device& d, unsigned n) {
-    if (!p.cores) return true;
+namespace {
+
+/// Whether the process, whose cores are known, holds a physical core of logical core `n`.
+bool holds(const process& p, const instance& machine, const device& d, unsigned n) {
     const auto together = cores_of_logical_core(d);
     const auto first = d.index * machine.devices.front().core_count + n * together;
     return std::ranges::any_of(
         *p.cores, [&](unsigned core) { return core >= first && core - first < together; });
 }
 
+}  // namespace
+
 std::optional<std::vector<unsigned>> held_cores(const process& p, const instance& machine,
                                                 const device& d) {
     if (!p.cores) return std::nullopt;
     std::vector<unsigned> all;
     for (unsigned n = 0; n < logical_cores(d); ++n)
-        if (may_hold(p, machine, d, n)) all.push_back(first_logical_core(machine, d) + n);
+        if (holds(p, machine, d, n)) all.push_back(first_logical_core(machine, d) + n);
     return all;
 }
 
-std::uint64_t sum_of(const named_values& values) {
-    std::uint64_t sum = 0;
-    for (const auto& [name, value] : values) sum += value;
+known<std::uint64_t> sum_of(const named_values& values) {
+    known<std::uint64_t> sum;
+    for (const auto& [name, value] : values) sum = sum.value_or(0) + value;
     return sum;
 }
 

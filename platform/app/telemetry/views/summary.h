@@ -43,16 +43,12 @@ std::string cut(const std::string& text, std::size_t columns);
 /// Number of columns: of code points.
 std::size_t columns_of(std::string_view text);
 
-/// Whether the process holds a physical core of logical core `n` of the device; true if its cores
-/// are not known.
-bool may_hold(const process& p, const instance& machine, const device& d, unsigned n);
-
 /// Numbers in the instance of logical cores of the device that the process holds. Nothing if they
 /// are not known.
 std::optional<std::vector<unsigned>> held_cores(const process& p, const instance& machine,
                                                 const device& d);
-/// Sum of bytes.
-std::uint64_t sum_of(const named_values& values);
+/// Nothing of no values.
+known<std::uint64_t> sum_of(const named_values& values);
 
 /// Programs that only look at devices, which process lists leave out.
 bool is_tool(const process& p);
