@@ -32,6 +32,14 @@
 #define MAP_RAM 0x80000000  // in the HBM
 #define MAP_RAM_SIZE 0x80000000
 
+// The processors of a server (platform/boards/hosts/riscv_host.yaml); boot ROM, ACLINT, UART and
+// RAM as above. The RAM's size is the board's: the limit is the next device.
+#define MAP_HOST_SRAM 0x00020000
+#define MAP_HOST_SRAM_SIZE 0x10000
+#define MAP_HOST_IMAGE_STORE 0x10000000000
+#define MAP_HOST_IMAGE_STORE_SIZE 0x20000000
+#define HOST_MAX_HARTS 16
+
 // A CC-Core's own aperture, as its hart addresses it (doc/models/processor/top_sp.md).
 #define MAP_CC_SYNC 0x0000
 #define MAP_CC_CONTROL 0x2000
