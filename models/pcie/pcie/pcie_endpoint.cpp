@@ -83,7 +83,8 @@ void pcie_endpoint::build_header() {
     space_.define<std::uint16_t>(PCI_SUBSYSTEM_ID, cfg_.subsystem_id);
     space_.on_write(PCI_COMMAND, 2, [this] { command_changed(); });
 
-    define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
+    const std::uint32_t bit = cfg_.bar0_prefetchable ? PCI_BASE_ADDRESS_MEM_PREFETCH : 0;
+    define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64 | bit, room::chip0);
     define_bar(vector_bar(), pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32,
                room::vectors);
     define_bar(cfg_.memory_bar, cfg_.bar4_size,

@@ -48,6 +48,9 @@ public:
         std::uint16_t subsystem_vendor_id = 0x1d0f;        ///< invented
         std::uint16_t subsystem_id = 1;                    ///< invented
         std::uint64_t bar0_size = std::uint64_t{4} << 30;  ///< bytes, a power of two
+        /// The register BAR has the prefetchable bit (7.5.1.2.1), which the contract's has not: an
+        /// operating system that enumerates then finds room for it behind a bridge.
+        bool bar0_prefetchable = false;
         unsigned register_bar = 0;  ///< contract 1.2: 0 or 2; with 2, MSI-X is in 0
         std::uint64_t bar4_size = std::uint64_t{256} << 30;  ///< bytes, a power of two; 0 = none
         unsigned memory_bar = 4;       ///< BAR of the memory: 4 or 2; with 2, MSI-X is in 4

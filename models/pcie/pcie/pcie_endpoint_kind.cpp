@@ -27,6 +27,8 @@ kind pcie_endpoint_kind() {
           "configuration space"},
          {"subsystem_id", &c::subsystem_id, unit::address, bits(16), "configuration space"},
          {"bar0_size", &c::bar0_size, unit::bytes, bar_size, "of the register BAR"},
+         {"bar0_prefetchable", &c::bar0_prefetchable,
+          "has the bit; behind bridges, Linux finds room above 4 GiB only then"},
          {"register_bar", &c::register_bar, one_of(0, 2),
           "0, or 2 and then the MSI-X table is in BAR0"},
          {"bar4_size", &c::bar4_size, unit::bytes, bar_size.or_zero(),

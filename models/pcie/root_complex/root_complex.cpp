@@ -15,6 +15,7 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/set_access.h"
 
 namespace trn {
 
@@ -51,7 +52,9 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
     for (unsigned i = 0; i < cfg.ports; ++i) {
         bridge::hooks hooks;
         hooks.reset_below = [this, i] { reset_below(i); };
-        hooks.message = [this](std::uint64_t, std::uint32_t number) { hot_plug(number); };
+        hooks.message = [this](std::uint64_t address, std::uint32_t data) {
+            cfg_.boot_firmware ? hot_plug(data) : send_message(address, data);
+        };
         hooks.changed = [this] { forget_all_pointers(); };
         hooks.received = [this](function_id source, pcie::error_class severity) {
             report(source, severity);
@@ -76,7 +79,7 @@ root_complex::~root_complex() = default;
 void root_complex::boot() {
     for (unsigned i = 0; i < cfg_.ports; ++i)
         if (!port[i].joined()) ports_[i]->leave_empty();
-    try {
+    if (cfg_.boot_firmware) try {
         firmware_.enumerate();
     } catch (const model_refusal& why) {
         return why.report();
@@ -92,6 +95,16 @@ void root_complex::hot_plug(std::uint32_t message) {
     if (!slot) return;
     ++counters_.hot_plug_events;
     if (events_.slot) events_.slot(slot->port, slot->reachable);
+}
+
+/// An MSI of a port, which is a write of the root complex itself.
+void root_complex::send_message(std::uint64_t address, std::uint32_t data) {
+    if (!processors_.has_memory()) return;
+    payload write;
+    set_access(write, tlm::TLM_WRITE_COMMAND, address, reinterpret_cast<std::uint8_t*>(&data),
+               sizeof data);
+    sc_time delay;
+    processors_.transport(write, delay);
 }
 
 void root_complex::report(function_id source, pcie::error_class severity) {
@@ -223,12 +236,15 @@ host_function* root_complex::sender(const tlp& header) {
 /// Whether a request from port `source` is peer-to-peer: returns the target port and address.
 /// Nothing: the address belongs to host memory, mapped or not.
 std::optional<root_complex::peer> root_complex::peer_of(unsigned source,
-                                                        const host_function& function,
+                                                        const host_function* function,
                                                         std::uint64_t address,
                                                         std::uint64_t length) const {
-    if (!cfg_.peer_to_peer || function.memory().shares(address)) return std::nullopt;
-    if (const auto placed = peer_of_host(source, function, address, length)) return placed;
-    if (function.memory().has(address)) return std::nullopt;
+    if (!cfg_.peer_to_peer) return std::nullopt;
+    if (function != nullptr) {
+        if (function->memory().shares(address)) return std::nullopt;
+        if (const auto placed = peer_of_host(source, *function, address, length)) return placed;
+        if (function->memory().has(address)) return std::nullopt;
+    }
     // ACS request redirect: only mapped addresses may pass
     if (ports_[source]->acs(PCI_ACS_RR)) return std::nullopt;
     const auto target = port_of(address, length);
@@ -277,14 +293,15 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
     if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester)))
         return refuse(request, above, PCI_ERR_UNC_ACSV);
     host_function* function = sender(*header);
-    if (request.get_address() == host_function::message_address && request.is_write()) {
+    if (cfg_.boot_firmware && request.get_address() == host_function::message_address &&
+        request.is_write()) {
         std::uint32_t value = 0;
         std::memcpy(&value, request.get_data_ptr(),
                     std::min<std::size_t>(sizeof value, request.get_data_length()));
         request.set_response_status(tlm::TLM_OK_RESPONSE);
         return function != nullptr ? deliver(*function, value, delay) : hot_plug(value);
     }
-    if (function == nullptr) {
+    if (is_unknown(function)) {
         ++counters_.refused;
         return pcie::refuse(request);
     }
@@ -293,7 +310,7 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
         return pcie::lose(request);
     }
     const std::uint64_t address = request.get_address();
-    if (const auto target = peer_of(local.index(), *function, address, request.get_data_length())) {
+    if (const auto target = peer_of(local.index(), function, address, request.get_data_length())) {
         const bool is_new = !pcie::is_repeated(request);
         if (is_new) ++counters_.peer_requests;
         if (is_new && timing() == timing_mode::contended)
@@ -302,7 +319,8 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
         pass_down(target->port, request, delay);
         return request.set_address(address);
     }
-    if (belongs_to_processors(*function, address)) return processors_.transport(request, delay);
+    if (belongs_to_processors(function, address)) return processors_.transport(request, delay);
+    if (function == nullptr) return refuse(request, above, PCI_ERR_UNC_UNSUP);
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;
     if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
@@ -344,13 +362,13 @@ void root_complex::refuse(payload& request, pcie::bridge& above, std::uint32_t e
 unsigned root_complex::peeked(plug& local, payload& request) {
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
-    if (function == nullptr || !ports_[local.index()]->reachable()) return 0;
+    if (header == nullptr || is_unknown(function) || !ports_[local.index()]->reachable()) return 0;
     const std::uint64_t address = request.get_address();
-    const auto target = peer_of(local.index(), *function, address, request.get_data_length());
+    const auto target = peer_of(local.index(), function, address, request.get_data_length());
     if (!target)
-        return belongs_to_processors(*function, address)
-                   ? processors_.transport_dbg(request)
-                   : function->memory().transport_dbg(request);
+        return belongs_to_processors(function, address) ? processors_.transport_dbg(request)
+               : function != nullptr                     ? function->memory().transport_dbg(request)
+                                                         : 0;
     if (!ports_[target->port]->reachable()) return 0;
     request.set_address(target->address);
     const unsigned done = port[target->port].peek(request);
@@ -362,11 +380,13 @@ bool root_complex::asked_for_pointer(plug& local, payload& request, tlm::tlm_dmi
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
     const bridge& above = *ports_[local.index()];
-    if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
+    if (header == nullptr || is_unknown(function) || lose_ > 0 || !above.reachable() ||
+        !above.passes_up())
         return refuse_pointer(request, dmi);
-    const auto target = peer_of(local.index(), *function, request.get_address(), 1);
-    if (!target && belongs_to_processors(*function, request.get_address()))
+    const auto target = peer_of(local.index(), function, request.get_address(), 1);
+    if (!target && belongs_to_processors(function, request.get_address()))
         return processors_.get_direct_mem_ptr(request, dmi);
+    if (!target && function == nullptr) return refuse_pointer(request, dmi);
     if (!target) {
         const bool granted = function->memory().get_direct_mem_ptr(request, dmi);
         dmi.set_read_latency(dmi.get_read_latency() + cfg_.memory_latency);
@@ -396,7 +416,8 @@ void root_complex::ask_for_attribute(std::uint64_t address, payload& request) {
 /// below the same port if it leads to a switch.
 void root_complex::pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) {
     if (!started_) return;
-    const bool to_switch = firmware_.leads_to_switch(local.index());
+    const bool to_switch =
+        !cfg_.boot_firmware || firmware_.leads_to_switch(local.index());
     for (auto& each : port)
         if (&each != &local || to_switch) each.revoke_pointers(first, last);
     processors_.revoke_pointers(first, last);

@@ -35,6 +35,9 @@ enum class host_processor : std::uint8_t { graviton, xeon };
 /// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
 /// Other addresses may belong to another function's BAR, at its bus address or where its host has
 /// placed it: then the request is peer-to-peer.
+///
+/// Without boot firmware, the processors enumerate: there are no functions for programs, and each
+/// request of a function, also an MSI, goes to a peer or to the processors' memory.
 class root_complex : public sc_core::sc_module,
                      public plug::device,
                      public serves_functions,
@@ -52,7 +55,8 @@ public:
         unsigned link_generation = 6;  ///< of each link: 1..6
         unsigned link_width = 8;       ///< lanes of each link
         std::uint64_t window_base = std::uint64_t{1} << 44;  ///< bus address of the first BAR
-        bool peer_to_peer = true;  ///< allows requests from one function to another
+        bool boot_firmware = true;  ///< enumerates; otherwise software of the processors does
+        bool peer_to_peer = true;   ///< allows requests from one function to another
         /// per read of host memory; invented
         sc_core::sc_time memory_latency{300, sc_core::SC_NS};
         sc_core::sc_time peer_latency{150, sc_core::SC_NS};  ///< per peer-to-peer request; invented
@@ -137,15 +141,19 @@ private:
     void repeat_accesses();
 
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
-    bool belongs_to_processors(const pcie::host_function& function, std::uint64_t address) const {
-        return processors_.has_memory() && !function.memory().has(address);
+    bool belongs_to_processors(const pcie::host_function* function, std::uint64_t address) const {
+        return processors_.has_memory() && (function == nullptr || !function->memory().has(address));
     }
+    bool is_unknown(const pcie::host_function* function) const {
+        return function == nullptr && cfg_.boot_firmware;
+    }
+    void send_message(std::uint64_t address, std::uint32_t data);
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
     void refuse(payload& request, pcie::bridge& above, std::uint32_t error);
     pcie::host_function* sender(const pcie::tlp& header);
-    std::optional<peer> peer_of(unsigned source, const pcie::host_function& function,
+    std::optional<peer> peer_of(unsigned source, const pcie::host_function* function,
                                 std::uint64_t address, std::uint64_t length) const;
     std::optional<peer> peer_of_host(unsigned source, const pcie::host_function& function,
                                      std::uint64_t address, std::uint64_t length) const;

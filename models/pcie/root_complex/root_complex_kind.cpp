@@ -29,6 +29,7 @@ kind root_complex_kind() {
          {"link_width", &c::link_width, within(1, 16).powers_of_two(), "lanes of each link"},
          {"window_base", &c::window_base, unit::address, within(4 * GiB, PiB).multiples_of(MiB),
           "bus address of the first BAR"},
+         {"boot_firmware", &c::boot_firmware, "enumerates; otherwise software of the processors"},
          {"peer_to_peer", &c::peer_to_peer, "requests from one function to another pass"},
          {"memory_latency", &c::memory_latency, any_time, "of a read of host memory"},
          {"peer_latency", &c::peer_latency, any_time, "of a request from one port to another"},
