@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "models/pcie/root_complex/processor_bus.h"
 #include "models/processor/interrupts/aclint.h"
 #include "models/processor/interrupts/plic.h"
 #include "models/processor/riscv/riscv_hart.h"
@@ -62,6 +63,9 @@ public:
         if (!hart || !plic_module) return;
         sources_ = interrupts_of(board, *plic_module);
         describe_hart(*hart);
+        machine_.harts = 0;
+        for (const auto& m : board.modules)
+            if (m.parent == board.modules[store].parent && is_a(m, "riscv_hart")) ++machine_.harts;
         describe_store(config_of<image_store>(board.modules[store]));
         machine_.model = "trnvp " + board.name;
         if (const auto router = router_of(board, *hart))
@@ -78,6 +82,7 @@ private:
     }
 
     void describe_store(const image_store::config& store) {
+        ram_base_ = store.ram_base;
         machine_.bootargs = store.bootargs;
         if (store.initrd.empty()) return;
         const auto images = image_store::read_images(store);  // the device tree is the last image
@@ -86,10 +91,11 @@ private:
     }
 
     void add(const map_row& row) {
-        constexpr std::uint64_t end_of_map = std::uint64_t{1} << 32;
         const plan::module& m = board_.module_of(row.target);
         const machine_description::region window{row.window.base, row.window.size};
-        if (window.base >= end_of_map || m.built_as == nullptr) return;
+        if (m.built_as == nullptr) return;
+        if (is_a(m, "root_complex")) return add_pcie(row);
+        if (window.base >= end_of_map) return;
         if (is_a(m, "aclint")) {
             machine_.aclint = window;
             machine_.timebase_hz = static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) /
@@ -101,11 +107,19 @@ private:
             add_uart(row.target.module, window);
         } else if (is_a(m, "finisher")) {
             machine_.finisher = window;
-        } else if (is_a(m, "ram_window")) {
+        } else if (is_a(m, "ram_window") || (is_a(m, "memory") && window.base == ram_base_)) {
             machine_.ram = window;
         } else {
             add_other(row.target.module, window);
         }
+    }
+
+    void add_pcie(const map_row& row) {
+        const machine_description::region window{row.window.base, row.window.size};
+        if (row.window.target_base == pcie::processor_bus::window)
+            machine_.pcie.configuration = window;
+        else
+            (window.base < end_of_map ? machine_.pcie.narrow : machine_.pcie.wide) = window;
     }
 
     void add_uart(std::uint32_t module, const machine_description::region& window) {
@@ -127,7 +141,10 @@ private:
         machine_.others.push_back(std::move(device));
     }
 
+    static constexpr std::uint64_t end_of_map = std::uint64_t{1} << 32;
+
     const plan& board_;
+    std::uint64_t ram_base_ = 0;
     std::multimap<std::uint32_t, std::uint32_t> sources_;
     machine_description machine_{};
 };

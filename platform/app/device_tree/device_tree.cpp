@@ -200,6 +200,31 @@ void add_end(tree& all, const machine_description& m) {
     }
 }
 
+/// Bindings: pci-host-ecam-generic, and PCI Bus Binding 2.1, 2.2.1.1, for the words of `ranges`.
+void add_pcie(tree& all, const machine_description::root& pcie) {
+    if (pcie.configuration.size == 0) return;
+    constexpr std::uint32_t memory32 = 0x0200'0000, prefetchable64 = 0x4300'0000;
+    std::vector<std::uint32_t> ranges;
+    for (const auto& [space, window] :
+         {std::pair{memory32, pcie.narrow}, std::pair{prefetchable64, pcie.wide}}) {
+        const auto high = static_cast<std::uint32_t>(window.base >> 32);
+        const auto low = static_cast<std::uint32_t>(window.base);
+        ranges.insert(ranges.end(), {space, high, low, high, low,
+                                     static_cast<std::uint32_t>(window.size >> 32),
+                                     static_cast<std::uint32_t>(window.size)});
+    }
+    tree::node bus(all, unit_name("pci", pcie.configuration));
+    bus.text("compatible", "pci-host-ecam-generic");
+    bus.text("device_type", "pci");
+    bus.cells("#address-cells", {3});
+    bus.cells("#size-cells", {2});
+    bus.cells("linux,pci-domain", {0});
+    bus.cells("bus-range", {0, 255});
+    bus.flag("dma-coherent");
+    bus.reg(pcie.configuration);
+    bus.cells("ranges", ranges);
+}
+
 void add_chosen(tree& all, const machine_description& m) {
     tree::node chosen(all, "chosen");
     chosen.text("stdout-path", "/soc/" + unit_name("serial", m.uart));
@@ -245,6 +270,7 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         add_interrupt_controllers(all, m);
         add_uart(all, m);
         add_end(all, m);
+        add_pcie(all, m.pcie);
         add_others(all, m);
     }
     return all.finish();

@@ -19,6 +19,12 @@ struct machine_description {
         region window;
         std::vector<std::uint32_t> interrupts = {};  ///< sources at the PLIC
     };
+    /// A root complex whose buses software enumerates; sizes 0: none. Windows of BARs have the
+    /// addresses of the bus.
+    struct root {
+        region configuration;  ///< ECAM of 256 buses
+        region narrow, wide;   ///< windows below and above 4 GiB
+    };
     std::string model;
     region ram, aclint, plic, uart, finisher;
     std::vector<device> others = {};
@@ -33,6 +39,7 @@ struct machine_description {
     bool has_cache_blocks = false;          ///< Zicbom or Zicboz
     std::string bootargs = {};
     region initrd = {};  ///< size 0: none
+    root pcie = {};
 };
 
 /// Makes a flattened device tree (Devicetree Specification 0.4, version 17) of the machine. Nodes
