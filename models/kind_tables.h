@@ -34,6 +34,7 @@ kind finisher_kind();
 kind flash_kind();
 kind uart_kind();
 kind byte_uart_kind();
+kind program_uart_kind();
 kind watchdog_kind();
 kind sensors_kind();
 kind misuse_port_kind();

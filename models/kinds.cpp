@@ -36,6 +36,7 @@ const kind_list& kinds() {
         flash_kind(),
         uart_kind(),
         byte_uart_kind(),
+        program_uart_kind(),
         watchdog_kind(),
         sensors_kind(),
         misuse_port_kind(),

@@ -80,10 +80,10 @@ void root_complex::boot() {
     for (unsigned i = 0; i < cfg_.ports; ++i)
         if (!port[i].joined()) ports_[i]->leave_empty();
     if (cfg_.boot_firmware) try {
-        firmware_.enumerate();
-    } catch (const model_refusal& why) {
-        return why.report();
-    }
+            firmware_.enumerate();
+        } catch (const model_refusal& why) {
+            return why.report();
+        }
     for (const auto& f : firmware_.functions())
         if ((f->id() & 0xff) == 0) by_bus_[pcie::bus_of(f->id())] = f.get();
     started_ = true;
@@ -367,8 +367,8 @@ unsigned root_complex::peeked(plug& local, payload& request) {
     const auto target = peer_of(local.index(), function, address, request.get_data_length());
     if (!target)
         return belongs_to_processors(function, address) ? processors_.transport_dbg(request)
-               : function != nullptr                     ? function->memory().transport_dbg(request)
-                                                         : 0;
+               : function != nullptr                    ? function->memory().transport_dbg(request)
+                                                        : 0;
     if (!ports_[target->port]->reachable()) return 0;
     request.set_address(target->address);
     const unsigned done = port[target->port].peek(request);
@@ -416,8 +416,7 @@ void root_complex::ask_for_attribute(std::uint64_t address, payload& request) {
 /// below the same port if it leads to a switch.
 void root_complex::pointers_revoked(plug& local, std::uint64_t first, std::uint64_t last) {
     if (!started_) return;
-    const bool to_switch =
-        !cfg_.boot_firmware || firmware_.leads_to_switch(local.index());
+    const bool to_switch = !cfg_.boot_firmware || firmware_.leads_to_switch(local.index());
     for (auto& each : port)
         if (&each != &local || to_switch) each.revoke_pointers(first, last);
     processors_.revoke_pointers(first, last);

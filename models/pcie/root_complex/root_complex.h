@@ -142,7 +142,8 @@ private:
 
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
     bool belongs_to_processors(const pcie::host_function* function, std::uint64_t address) const {
-        return processors_.has_memory() && (function == nullptr || !function->memory().has(address));
+        return processors_.has_memory() &&
+               (function == nullptr || !function->memory().has(address));
     }
     bool is_unknown(const pcie::host_function* function) const {
         return function == nullptr && cfg_.boot_firmware;

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <string_view>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "models/soc/uart/byte_slots.h"
+#include "platform/framework/kernel/byte_channel.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
@@ -89,6 +92,15 @@ private:
 class byte_uart : public uart {
 public:
     byte_uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, true) {}
+};
+
+/// A byte_uart for a program, as the agent of a host inside: its bytes are no text for people.
+class program_uart : public uart, public byte_channel {
+public:
+    program_uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, true) {}
+
+    void on_output(console::sink output) override { uart::on_output(std::move(output)); }
+    std::size_t type(std::string_view bytes) override { return uart::type(bytes); }
 };
 
 }  // namespace trn

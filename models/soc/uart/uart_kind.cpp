@@ -32,4 +32,8 @@ kind byte_uart_kind() {
     return table<byte_uart>("byte_uart", "The same, which takes accesses of one byte too.");
 }
 
+kind program_uart_kind() {
+    return table<program_uart>("program_uart", "A byte_uart for a program: no console.");
+}
+
 }  // namespace trn::kind_tables

@@ -95,7 +95,10 @@ private:
         const machine_description::region window{row.window.base, row.window.size};
         if (m.built_as == nullptr) return;
         if (is_a(m, "root_complex")) return add_pcie(row);
-        if (window.base >= end_of_map) return;
+        if (window.base >= end_of_map) {
+            if (is_a(m, "memory") && window.base != ram_base_) machine_.exchange = window;
+            return;
+        }
         if (is_a(m, "aclint")) {
             machine_.aclint = window;
             machine_.timebase_hz = static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) /
@@ -103,7 +106,7 @@ private:
         } else if (is_a(m, "plic")) {
             machine_.plic = window;
             machine_.plic_sources = config_of<plic>(m).sources;
-        } else if (is_a(m, "uart") || is_a(m, "byte_uart")) {
+        } else if (is_a(m, "uart") || is_a(m, "byte_uart") || is_a(m, "program_uart")) {
             add_uart(row.target.module, window);
         } else if (is_a(m, "finisher")) {
             machine_.finisher = window;
@@ -124,13 +127,14 @@ private:
 
     void add_uart(std::uint32_t module, const machine_description::region& window) {
         constexpr std::uint32_t clocks_per_bit = 16, slot_shift = 2;
-        machine_.uart = window;
-        machine_.uart_register_shift = slot_shift;
         const auto& cfg = config_of<uart>(board_.modules[module]);
-        machine_.uart_clock_hz = static_cast<std::uint32_t>(cfg.clock_hz);
-        machine_.uart_baud = machine_.uart_clock_hz / clocks_per_bit;
-        if (const auto found = sources_.find(module); found != sources_.end())
-            machine_.uart_interrupt = found->second;
+        const auto clock_hz = static_cast<std::uint32_t>(cfg.clock_hz);
+        const auto found = sources_.find(module);
+        machine_.uarts.push_back({.window = window,
+                                  .clock_hz = clock_hz,
+                                  .baud = clock_hz / clocks_per_bit,
+                                  .interrupt = found == sources_.end() ? 0 : found->second,
+                                  .register_shift = slot_shift});
     }
 
     void add_other(std::uint32_t module, const machine_description::region& window) {

@@ -169,17 +169,17 @@ void add_interrupt_controllers(tree& all, const machine_description& m) {
     plic.cells("phandle", {plic_handle});
 }
 
-void add_uart(tree& all, const machine_description& m) {
-    tree::node uart(all, unit_name("serial", m.uart));
+void add_uart(tree& all, const machine_description::serial& serial) {
+    tree::node uart(all, unit_name("serial", serial.window));
     uart.text("compatible", "ns16550a");
-    uart.reg(m.uart);
-    uart.cells("clock-frequency", {m.uart_clock_hz});
-    uart.cells("current-speed", {m.uart_baud});
-    if (m.uart_register_shift != 0) {
-        uart.cells("reg-shift", {m.uart_register_shift});
+    uart.reg(serial.window);
+    uart.cells("clock-frequency", {serial.clock_hz});
+    uart.cells("current-speed", {serial.baud});
+    if (serial.register_shift != 0) {
+        uart.cells("reg-shift", {serial.register_shift});
         uart.cells("reg-io-width", {4});
     }
-    uart.cells("interrupts", {m.uart_interrupt});
+    uart.cells("interrupts", {serial.interrupt});
     uart.cells("interrupt-parent", {plic_handle});
 }
 
@@ -209,9 +209,9 @@ void add_pcie(tree& all, const machine_description::root& pcie) {
          {std::pair{memory32, pcie.narrow}, std::pair{prefetchable64, pcie.wide}}) {
         const auto high = static_cast<std::uint32_t>(window.base >> 32);
         const auto low = static_cast<std::uint32_t>(window.base);
-        ranges.insert(ranges.end(), {space, high, low, high, low,
-                                     static_cast<std::uint32_t>(window.size >> 32),
-                                     static_cast<std::uint32_t>(window.size)});
+        ranges.insert(ranges.end(),
+                      {space, high, low, high, low, static_cast<std::uint32_t>(window.size >> 32),
+                       static_cast<std::uint32_t>(window.size)});
     }
     tree::node bus(all, unit_name("pci", pcie.configuration));
     bus.text("compatible", "pci-host-ecam-generic");
@@ -225,9 +225,19 @@ void add_pcie(tree& all, const machine_description::root& pcie) {
     bus.cells("ranges", ranges);
 }
 
+/// Binding: pmem-region.
+void add_exchange(tree& all, const machine_description::region& window) {
+    if (window.size == 0) return;
+    tree::node memory(all, unit_name("pmem", window));
+    memory.text("compatible", "pmem-region");
+    memory.reg(window);
+    memory.flag("volatile");
+}
+
 void add_chosen(tree& all, const machine_description& m) {
     tree::node chosen(all, "chosen");
-    chosen.text("stdout-path", "/soc/" + unit_name("serial", m.uart));
+    if (!m.uarts.empty())
+        chosen.text("stdout-path", "/soc/" + unit_name("serial", m.uarts.front().window));
     if (!m.bootargs.empty()) chosen.text("bootargs", m.bootargs);
     if (m.initrd.size == 0) return;
     chosen.number("linux,initrd-start", m.initrd.base);
@@ -268,9 +278,10 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         soc.text("compatible", "simple-bus");
         soc.flag("ranges");
         add_interrupt_controllers(all, m);
-        add_uart(all, m);
+        for (const auto& uart : m.uarts) add_uart(all, uart);
         add_end(all, m);
         add_pcie(all, m.pcie);
+        add_exchange(all, m.exchange);
         add_others(all, m);
     }
     return all.finish();

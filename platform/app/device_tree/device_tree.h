@@ -25,19 +25,25 @@ struct machine_description {
         region configuration;  ///< ECAM of 256 buses
         region narrow, wide;   ///< windows below and above 4 GiB
     };
+    /// An ns16550a.
+    struct serial {
+        region window;
+        std::uint32_t clock_hz = 0;        ///< input clock, before the divisor
+        std::uint32_t baud = 0;            ///< at divisor 1
+        std::uint32_t interrupt = 0;       ///< source
+        std::uint32_t register_shift = 0;  ///< registers are 1 << shift bytes apart
+    };
     std::string model;
-    region ram, aclint, plic, uart, finisher;
+    region ram, aclint, plic, finisher;
+    std::vector<serial> uarts = {};  ///< the first is the console
     std::vector<device> others = {};
-    unsigned harts = 1;                ///< their ids are 0 to harts - 1
-    std::string isa;                   ///< "rv64imac_zicsr"
-    std::uint32_t timebase_hz = 0;     ///< frequency of mtime
-    std::uint32_t uart_clock_hz = 0;   ///< input clock, before the divisor
-    std::uint32_t uart_baud = 0;       ///< at divisor 1
-    std::uint32_t uart_interrupt = 0;  ///< source at the PLIC
+    unsigned harts = 1;             ///< their ids are 0 to harts - 1
+    std::string isa;                ///< "rv64imac_zicsr"
+    std::uint32_t timebase_hz = 0;  ///< frequency of mtime
     std::uint32_t plic_sources = 0;
-    std::uint32_t uart_register_shift = 0;  ///< registers are 1 << shift bytes apart
-    bool has_cache_blocks = false;          ///< Zicbom or Zicboz
+    bool has_cache_blocks = false;  ///< Zicbom or Zicboz
     std::string bootargs = {};
+    region exchange = {};  ///< memory beside the RAM, as the kernel's /dev/pmem0; size 0: none
     region initrd = {};  ///< size 0: none
     root pcie = {};
 };

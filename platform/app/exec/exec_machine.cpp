@@ -143,7 +143,10 @@ machine_description exec_machine::describe() const {
     m.ram = {ram_base, cfg_.ram_size};
     m.aclint = {aclint_base, aclint_size};
     m.plic = {plic_base, plic_size};
-    m.uart = {uart_base, byte_registers::size};
+    m.uarts.push_back({.window = {uart_base, byte_registers::size},
+                       .clock_hz = static_cast<std::uint32_t>(uart_clock_hz),
+                       .baud = static_cast<std::uint32_t>(uart_baud),
+                       .interrupt = uart_source});
     m.finisher = {finisher_base, finisher::size};
     const riscv::isa& isa = cfg_.harts.front().core.isa;
     m.harts = static_cast<unsigned>(harts_.size());
@@ -151,9 +154,6 @@ machine_description exec_machine::describe() const {
     m.has_cache_blocks = isa.has(riscv::extension::zicbom) || isa.has(riscv::extension::zicboz);
     m.timebase_hz =
         static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) / aclint_.settings().tick);
-    m.uart_clock_hz = static_cast<std::uint32_t>(uart_clock_hz);
-    m.uart_baud = static_cast<std::uint32_t>(uart_baud);
-    m.uart_interrupt = uart_source;
     m.plic_sources = plic_sources;
     return m;
 }

@@ -13,9 +13,12 @@
 
 #include "platform/app/disk_images.h"
 #include "platform/app/fidelity_report.h"
+#include "platform/app/host_software/host_software.h"
+#include "platform/app/in_process/absent_function.h"
 #include "platform/app/in_process/in_process_hosts.h"
 #include "platform/app/platform.h"
 #include "platform/app/scenario/context/failure_state.h"
+#include "platform/app/scenario/context/inside_hosts.h"
 #include "platform/app/scenario/run/client.h"
 #include "platform/app/scenario/run/scenario_play.h"
 #include "platform/framework/attach/console/console_writer.h"
@@ -32,6 +35,7 @@ namespace {
 
 platform_options build_options(const scenario& run, const execution_options& options) {
     platform_options build{.board = run.board, .set = run.set};
+    add_host_software(build.set);
     build.firmware = find_firmware(run);
     build.timing = options.timing;
     build.seed = run.seed;
@@ -66,15 +70,28 @@ private:
     sc_core::sc_event done_;
 };
 
-/// Hosts of the board's chips for steps, which run in a process of the first chip's host.
+/// Hosts of the board's chips for steps, which run in a process of the first chip's host. With a
+/// host inside, which has the chips, they run in that of a host without a function.
 class scenario_hosts final : public host_set {
 public:
     explicit scenario_hosts(const platform& board) : hosts_(board.functions()) {
-        if (chips().empty()) throw std::runtime_error("the board has no PCIe function to drive");
-        hosts_.attach(0);
+        if (!chips().empty()) {
+            hosts_.attach(0);
+            return;
+        }
+        bool inside = false;
+        for_each_module<byte_channel>([&](const auto&, const auto&) { inside = true; });
+        if (!inside) throw std::runtime_error("the board has no PCIe function to drive");
+        alone_.emplace();
     }
 
-    void play(const host_set::work& steps) { hosts_.start({0}, steps); }
+    void play(const host_set::work& steps) {
+        if (!alone_) return hosts_.start({0}, steps);
+        alone_->cpu.run([this, steps] {
+            device none(alone_->transport);
+            steps(0, none);
+        });
+    }
     bool idle() const { return hosts_.idle(); }
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
@@ -100,7 +117,14 @@ public:
     }
 
 private:
+    struct lonely_host {
+        absent_function function = {};
+        host_cpu cpu{function, {.name = "steps"}};
+        trn_transport transport = cpu.transport();
+    };
+
     in_process_hosts hosts_;
+    std::optional<lonely_host> alone_;
 };
 
 /// Sets the policy of the rules whose violation is expected from `fail` to `log`.
@@ -168,6 +192,7 @@ void session::play(device& chip, std::uint64_t seed, const progress& report) {
     scenario_context all(chip, hosts_, board_.methods(), seed, report, &board_);
     all.serve_client = [this](client_run& client) { receive(client); };
     context_ = &all;
+    if (hosts_.chips().empty()) all.kept.get<inside_hosts>(board_.methods().consoles());
     while (part_) {
         try {
             std::exchange(part_, {})(all);

@@ -39,16 +39,17 @@ namespace trn::scenario {
 using family = std::vector<step_kind>();
 family reset_steps, memory_steps, register_steps, queue_steps, compute_steps, program_steps,
     core_engine_steps, kernel_steps, firmware_steps, condition_steps, traffic_steps,
-    compute_rate_steps, efa_steps, collective_steps, client_steps, snapshot_steps, inject_steps;
+    compute_rate_steps, efa_steps, collective_steps, client_steps, host_steps, snapshot_steps,
+    inject_steps;
 
 namespace {
 
 /// In the order of the document.
 constexpr std::array families{
-    reset_steps,    memory_steps,       register_steps, queue_steps,      compute_steps,
-    program_steps,  core_engine_steps,  kernel_steps,   firmware_steps,   condition_steps,
-    traffic_steps,  compute_rate_steps, efa_steps,      collective_steps, client_steps,
-    snapshot_steps, inject_steps,       nesting_steps};
+    reset_steps,   memory_steps,       register_steps, queue_steps,      compute_steps,
+    program_steps, core_engine_steps,  kernel_steps,   firmware_steps,   condition_steps,
+    traffic_steps, compute_rate_steps, efa_steps,      collective_steps, client_steps,
+    host_steps,    snapshot_steps,     inject_steps,   nesting_steps};
 
 }  // namespace
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "platform/framework/kernel/byte_channel.h"
+
 namespace trn {
 
 console_log::console_log() {
     for_each_module<console>([this](const auto& object, console& device) {
+        if (dynamic_cast<const byte_channel*>(&object) != nullptr) return;
         const std::string name = object.name();
         auto& output = outputs_[name];
         output.device = &device;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/context/inside_hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "platform/app/scenario/language/step.h"
+#include "platform/framework/config/diagnostics.h"
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::string_view greeting = "ready\n", answered = "done ";
+constexpr std::size_t max_line = 256;  // of a response's first line, and of a kernel's
+
+/// How a line of a kernel begins that does not go on.
+constexpr std::array ends = {"Kernel panic - not syncing", "Oops [", "kernel BUG at",
+                             "INFO: task "};
+
+struct header {
+    int status = 0;
+    std::uint64_t length = 0;
+    std::size_t size = 0;  // of the line
+};
+
+/// Nothing: the line is not complete.
+std::optional<header> header_of(std::string_view received) {
+    const auto end = received.find('\n');
+    if (end == received.npos) return std::nullopt;
+    header found{.size = end + 1};
+    const char* const last = received.data() + end;
+    const char* const first = received.data() + std::min(answered.size(), end);
+    const auto status = std::from_chars(first, last, found.status);
+    const auto length =
+        status.ptr < last ? std::from_chars(status.ptr + 1, last, found.length) : status;
+    if (!received.starts_with(answered) || length.ptr != last)
+        throw step_failure(
+            fmt::format("its agent answers '{}'", received.substr(0, std::min(end, max_line))));
+    return found;
+}
+
+}  // namespace
+
+class inside_host::response final : public watch {
+public:
+    response(const inside_host& host, bool (inside_host::*met)() const) : host_(host), met_(met) {}
+    bool is_met() override { return !host_.ended_.empty() || (host_.*met_)(); }
+    std::string found_text() const override {
+        return host_.ready_ ? fmt::format("{} bytes have come", host_.received_.size())
+                            : "its agent does not run yet";
+    }
+    const sc_core::sc_event* changed() const override { return &host_.changed_; }
+
+private:
+    const inside_host& host_;
+    bool (inside_host::*const met_)() const;
+};
+
+inside_host::inside_host(std::string name, byte_channel& agent, memory* exchange)
+    : name_(std::move(name)), agent_(agent), exchange_(exchange) {
+    agent_.on_output([this](std::string_view bytes) { receive(bytes); });
+}
+
+void inside_host::receive(std::string_view bytes) {
+    received_ += bytes;
+    if (!busy_ && received_.ends_with(greeting)) {  // also after a reboot
+        ready_ = true;
+        received_.clear();
+        changed_.notify(sc_core::SC_ZERO_TIME);
+    } else if (busy_ && complete()) {
+        changed_.notify(sc_core::SC_ZERO_TIME);
+    } else if (!busy_ && received_.size() > max_line) {
+        received_.erase(0, received_.size() - greeting.size());
+    }
+}
+
+void inside_host::printed(std::string_view module, std::string_view text) {
+    if (module != name_ + ".uart" || !ended_.empty()) return;
+    for (const char c : text) {
+        if (c != '\n') {
+            if (line_.size() < max_line && c != '\r') line_ += c;
+            continue;
+        }
+        const auto message = line_.find("] ");  // after the time
+        const auto start = message == line_.npos ? 0 : message + 2;
+        for (const char* end : ends)
+            if (line_.compare(start, std::string_view(end).size(), end) == 0) ended_ = line_;
+        line_.clear();
+        if (!ended_.empty()) return changed_.notify(sc_core::SC_ZERO_TIME);
+    }
+}
+
+/// A header that cannot be one is complete, so that who waits reads it.
+bool inside_host::complete() const {
+    try {
+        const auto head = header_of(received_);
+        return head && (head->length > max_answer || received_.size() >= head->size + head->length);
+    } catch (const step_failure&) {
+        return true;
+    }
+}
+
+void inside_host::fail(const std::string& why) const {
+    throw step_failure(fmt::format("{}: {}", name_, why));
+}
+
+void inside_host::await(bool (inside_host::*met)() const, const std::string& text, waits& passing,
+                        std::uint64_t within) {
+    response awaited(*this, met);
+    const bool came = passing.wait_for({.within = within}, awaited, text);
+    if (!ended_.empty()) fail("its kernel says '" + ended_ + "'");
+    if (!came)
+        fail(fmt::format("no {} within {}: {}", text, to_string(nanoseconds{within}),
+                         awaited.found_text()));
+}
+
+void inside_host::await_ready(waits& passing, std::uint64_t within) {
+    await(&inside_host::is_ready, "agent", passing, within);
+}
+
+inside_host::answer inside_host::ask(const std::string& request, waits& passing,
+                                     std::uint64_t within) {
+    if (!ready_) fail("Linux has not booted (write a step 'boot: {host: linux}' before)");
+    if (busy_) fail("another step uses its agent");
+    busy_ = true;
+    const std::shared_ptr<void> end(nullptr, [this](void*) { busy_ = false; });
+    received_.clear();
+    if (agent_.type(request) < request.size())
+        fail(fmt::format("a request of {} bytes is too long", request.size()));
+    await(&inside_host::complete, "answer", passing, within);
+    const auto head = *header_of(received_);
+    if (head.length > max_answer)
+        fail(fmt::format("its agent answers with {} bytes, at most {}", head.length, max_answer));
+    return {head.status, std::exchange(received_, {}).substr(head.size, head.length)};
+}
+
+inside_host::answer inside_host::run(const std::string& command, waits& passing,
+                                     std::uint64_t within) {
+    return ask(fmt::format("run {} -\n{}", command.size(), command), passing, within);
+}
+
+inside_host::answer inside_host::put(const std::string& path, std::string_view bytes,
+                                     waits& passing, std::uint64_t within) {
+    const std::span content(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    if (busy_) fail("another step uses its agent");
+    if (exchange_ == nullptr || !exchange_->load(0, content))
+        fail(fmt::format("it has no room for a file of {} bytes", bytes.size()));
+    return ask(fmt::format("put {} {}\n", bytes.size(), path), passing, within);
+}
+
+inside_host::answer inside_host::get(const std::string& path, waits& passing,
+                                     std::uint64_t within) {
+    auto found = ask(fmt::format("get 0 {}\n", path), passing, within);
+    if (found.status != 0) return found;
+    std::uint64_t length = 0;
+    std::from_chars(found.bytes.data(), found.bytes.data() + found.bytes.size(), length);
+    if (exchange_ == nullptr || length > exchange_->settings().size)
+        fail(fmt::format("{} has {} bytes, which have no room", path, length));
+    found.bytes.assign(reinterpret_cast<const char*>(exchange_->bytes().data()), length);
+    return found;
+}
+
+inside_hosts::inside_hosts(console_log& consoles) {
+    for_each_module<byte_channel>([this](const auto& object, byte_channel& agent) {
+        const std::string module = object.name();
+        const auto name = module.substr(0, module.rfind('.'));
+        auto* exchange = sc_core::sc_find_object((name + ".exchange").c_str());
+        hosts_.emplace_back(name, agent, dynamic_cast<memory*>(exchange));
+    });
+    consoles.listen([this](std::string_view module, std::string_view text) {
+        for (auto& host : hosts_) host.printed(module, text);
+    });
+}
+
+void inside_hosts::await_ready(waits& passing, std::uint64_t within) {
+    const auto start = sc_core::sc_time_stamp();
+    for (auto& host : hosts_) {
+        const auto spent = static_cast<std::uint64_t>((sc_core::sc_time_stamp() - start) /
+                                                      sc_core::sc_time(1, sc_core::SC_NS));
+        host.await_ready(passing, within - std::min(within, spent));
+    }
+}
+
+inside_host& inside_hosts::find(const std::string& name) {
+    if (hosts_.empty()) throw step_failure("no host is inside this board (set: {host: linux})");
+    if (name.empty()) return hosts_.front();
+    std::vector<std::string_view> known;
+    for (auto& host : hosts_) {
+        if (host.name() == name) return host;
+        known.push_back(host.name());
+    }
+    const auto near = suggest(name, known);
+    throw step_failure(
+        fmt::format("there is no server '{}'{}", name, near.empty() ? "" : "; " + near));
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/app/host_software/host_software.h"
+#include "platform/app/scenario/conditions/condition.h"
+#include "platform/app/scenario/context/inside_hosts.h"
+#include "platform/app/scenario/context/scenario_context.h"
+#include "platform/app/scenario/language/step_table.h"
+#include "platform/app/scenario/results/report.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/output.h"
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::size_t shown_lines = 10;
+constexpr std::uint64_t largest_file = 256 << 20;
+
+/// A file beside the scenario's, of the current folder, or of the software of hosts inside.
+std::filesystem::path input_named(const std::string& name, const reader& r) {
+    const auto beside = std::filesystem::path(r.node().file()).parent_path() / name;
+    if (exists(beside)) return beside;
+    const auto tool = host_software::folder() / name;
+    return name.find('/') == name.npos && exists(tool) ? tool : std::filesystem::path(name);
+}
+
+/// Work of the Linux of a server that is in the simulation.
+struct host_step {
+    std::string server;
+    std::optional<std::string> run, copy_in, copy_out;
+    std::string to;
+    std::uint8_t status = 0;
+    std::optional<std::string> text, matches;
+    std::vector<std::string> captures = {};
+    nanoseconds within{10'000'000'000};
+
+    std::string bytes = {};
+    std::optional<wanted_text> wanted = {};
+
+    void finish(const reader& r) {
+        if (copy_in) read(r);
+        if (text) wanted = wanted_text_of(r, "text", *text, captures);
+        if (matches) wanted = wanted_text_of(r, "matches", *matches, captures);
+    }
+    action plan() const {
+        return {.text = described(),
+                .work = [s = *this](scenario_context& ctx) { s.work(ctx); },
+                .drives = false,
+                .file_bytes = bytes.size()};
+    }
+
+private:
+    void read(const reader& r) {
+        const auto file = input_named(*copy_in, r);
+        note_input(file);
+        try {
+            const auto content = read_file(file, largest_file);
+            bytes.assign(content.begin(), content.end());
+        } catch (const file_error& why) {
+            r.node().at("copy_in").report(mistake::unreadable_file,
+                                          fmt::format("{}: {}", file.string(), why.what()));
+        }
+    }
+    std::string described() const {
+        const auto where = server.empty() ? "host" : "host " + server;
+        if (copy_in) return fmt::format("{}: copy {} to {}", where, *copy_in, to);
+        if (copy_out) return fmt::format("{}: copy {} to {}", where, *copy_out, to);
+        return fmt::format("{}: {}", where, run.value_or(""));
+    }
+    void work(scenario_context& ctx) const {
+        auto& host = ctx.kept.get<inside_hosts>(ctx.control.consoles()).find(server);
+        if (copy_in)
+            check(host.put(to, bytes, ctx.waits, within.value), ctx);
+        else if (copy_out)
+            keep(host.get(*copy_out, ctx.waits, within.value));
+        else
+            check(host.run(*run, ctx.waits, within.value), ctx);
+    }
+    void check(const inside_host::answer& answer, scenario_context& ctx) const {
+        if (!answer.bytes.empty())
+            print_to(stdout, "{}{}", answer.bytes, answer.bytes.back() == '\n' ? "" : "\n");
+        const auto output = answer.bytes.empty()
+                                ? ", without output"
+                                : fmt::format(":\n{}", last_lines(answer.bytes, shown_lines));
+        if (answer.status != status)
+            throw step_failure(fmt::format("it ended with status {} instead of {}{}", answer.status,
+                                           status, output));
+        if (wanted && !wanted->find(answer.bytes, ctx))
+            throw step_failure(fmt::format("output does not match '{}'{}", wanted->text, output));
+    }
+    void keep(const inside_host::answer& answer) const {
+        if (answer.status != 0)
+            throw step_failure(fmt::format("the host cannot read {}: {}", *copy_out, answer.bytes));
+        std::ofstream file(to, std::ios::binary | std::ios::trunc);
+        file << answer.bytes;
+        if (!file.flush()) throw step_failure(fmt::format("{} cannot be written", to));
+    }
+};
+
+}  // namespace
+
+std::vector<step_kind> host_steps() {
+    using h = host_step;
+    return {step_of<h>(
+        "host", "the Linux of a server that is in the simulation runs a command, or gets a file",
+        keys<h>{
+            key("run", &h::run, "a command for its shell, as root"),
+            key("copy_in", &h::copy_in,
+                "a file beside the scenario, or of the software of hosts inside"),
+            key("copy_out", &h::copy_out, "a file of the host"),
+            key("to", &h::to, "path of the copy").only_with({"copy_in", "copy_out"}),
+            key("server", &h::server, "the first server unless given"),
+            key("status", &h::status, "exit status that the command must have"),
+            key("text", &h::text, "the output must contain this").only_with({"run"}),
+            key("matches", &h::matches, "a regular expression that the output must match")
+                .only_with({"run"}),
+            key("as", &h::captures, "names for the matches of its groups").only_with({"matches"}),
+            key("within", &h::within, "simulated time until it has ended").positive()}
+            .one_of({"text", "matches"})
+            .one_of({"run", "copy_in", "copy_out"}))};
+}
+
+}  // namespace trn::scenario
