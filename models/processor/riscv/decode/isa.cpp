@@ -39,8 +39,11 @@ const std::vector<named_extension>& known() {
         {"zicntr", {}},
         {"zihpm", {}},
         {"sv39", {}},
+        {"sv48", {sv48}},
         {"svade", {}},
         {"svadu", {svadu}},
+        {"svnapot", {svnapot}},
+        {"svpbmt", {svpbmt}},
         {"sstc", {sstc}},
         {"smpmp", {}},
     };
@@ -64,7 +67,7 @@ isa isa::usual() {
 }
 
 isa isa::full() {
-    return parse("rv64imafdcb_zicbom_zicboz_zicond_zicsr_zifencei_sstc_svadu");
+    return parse("rv64imafdcb_zicbom_zicboz_zicond_zicsr_zifencei_sstc_sv48_svadu_svnapot_svpbmt");
 }
 
 isa isa::parse(std::string_view text) {
@@ -127,7 +130,7 @@ std::string isa::name() const {
     if (has(f)) text += 'f';
     if (has(d)) text += 'd';
     if (has(c)) text += 'c';
-    constexpr std::array<std::pair<extension, const char*>, 10> words{{{zicbom, "_zicbom"},
+    constexpr std::array<std::pair<extension, const char*>, 13> words{{{zicbom, "_zicbom"},
                                                                        {zicboz, "_zicboz"},
                                                                        {zicond, "_zicond"},
                                                                        {zicsr, "_zicsr"},
@@ -136,7 +139,10 @@ std::string isa::name() const {
                                                                        {zbb, "_zbb"},
                                                                        {zbs, "_zbs"},
                                                                        {sstc, "_sstc"},
-                                                                       {svadu, "_svadu"}}};
+                                                                       {sv48, "_sv48"},
+                                                                       {svadu, "_svadu"},
+                                                                       {svnapot, "_svnapot"},
+                                                                       {svpbmt, "_svpbmt"}}};
     for (const auto& [e, word] : words)
         if (has(e)) text += word;
     return text;

@@ -36,6 +36,9 @@ enum class extension : u8 {
     zicboz,
     sstc,
     svadu,
+    sv48,
+    svnapot,
+    svpbmt,
 };
 
 /// The set of extensions that a hart implements.

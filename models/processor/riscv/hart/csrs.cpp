@@ -133,7 +133,8 @@ void write_sip(hart& h, unsigned, u64 value) {
 }
 
 void write_senvcfg(hart& h, unsigned, u64 value) {
-    h.csr.senvcfg = h.settle_envcfg(h.csr.senvcfg, value) & ~(envcfg::stce | envcfg::adue);
+    h.csr.senvcfg =
+        h.settle_envcfg(h.csr.senvcfg, value) & ~(envcfg::stce | envcfg::pbmte | envcfg::adue);
 }
 
 // --- Floating point
@@ -415,6 +416,7 @@ u64 hart::settle_envcfg(u64 old, u64 value) const {
     if (has.has(extension::zicbom)) writable |= envcfg::cbie | envcfg::cbcfe;
     if (has.has(extension::zicboz)) writable |= envcfg::cbze;
     if (has.has(extension::svadu)) writable |= envcfg::adue;
+    if (has.has(extension::svpbmt)) writable |= envcfg::pbmte;
     if (has.has(extension::sstc)) writable |= envcfg::stce;
     u64 next = value & writable;
     constexpr u64 reserved_cbie = u64{2} << 4;
@@ -425,7 +427,7 @@ u64 hart::settle_envcfg(u64 old, u64 value) const {
 
 void hart::set_menvcfg(u64 value) {
     const u64 changed = std::exchange(csr.menvcfg, settle_envcfg(csr.menvcfg, value)) ^ csr.menvcfg;
-    if ((changed & envcfg::adue) != 0) forget_translations();
+    if ((changed & (envcfg::adue | envcfg::pbmte)) != 0) forget_translations();
     if ((changed & envcfg::stce) != 0) update_timer();
 }
 
@@ -435,9 +437,10 @@ void hart::set_stimecmp(u64 value) {
 }
 
 void hart::set_satp(u64 value) {
-    constexpr u64 bare = 0, sv39 = 8;
     const u64 scheme = value >> 60;
-    if (scheme != bare && scheme != sv39) return;  // Priv. 4.1.11: the whole write has no effect
+    const bool has_sv48 = cfg_.extensions.has(extension::sv48);
+    // Priv. 4.1.11: the whole write has no effect.
+    if (scheme != mmu::bare && scheme != mmu::sv39 && !(scheme == mmu::sv48 && has_sv48)) return;
     csr.satp = value;
     forget_translations();
 }

@@ -316,7 +316,7 @@ private:
 
     const config cfg_;
     hart_bus& bus_;
-    mmu mmu_{csr, protection, bus_};
+    mmu mmu_{cfg_.extensions, csr, protection, bus_};
     std::shared_ptr<code_cache> code_;
     debug_control debug_;
     commit_log* log_ = nullptr;

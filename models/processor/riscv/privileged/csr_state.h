@@ -15,10 +15,10 @@ constexpr unsigned mpp_shift = 11, spp_shift = 8;
 constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
 }  // namespace mstatus
 
-/// Fields of menvcfg and senvcfg (Priv. 3.1.18, 4.1.10, CMO 1.0, Sstc, Svadu).
+/// Fields of menvcfg and senvcfg (Priv. 3.1.18, 4.1.10, CMO 1.0, Sstc, Svadu, Svpbmt).
 namespace envcfg {
 constexpr u64 fiom = 1, cbie = 3 << 4, cbcfe = 1 << 6, cbze = 1 << 7, adue = u64{1} << 61,
-              stce = u64{1} << 63;
+              pbmte = u64{1} << 62, stce = u64{1} << 63;
 }  // namespace envcfg
 
 /// Fields of mcountinhibit (Priv. 3.1.12).

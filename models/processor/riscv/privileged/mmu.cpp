@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translation of virtual addresses (Sv39, Priv. 4.3-4.4) and of physical addresses to host memory.
+// Translation of virtual addresses (Sv39, Sv48, Priv. 4.3-4.5) and of physical addresses to host
+// memory.
 #include "models/processor/riscv/privileged/mmu.h"
 
 #include <cstring>
@@ -10,8 +11,7 @@ namespace {
 
 namespace pte {
 constexpr u64 v = 1, r = 2, w = 4, x = 8, u = 16, a = 64, d = 128;
-// N, PBMT and reserved bits: their extensions are not implemented.
-constexpr u64 reserved = ~u64{0} << 54;
+constexpr u64 n = u64{1} << 63, pbmt = u64{3} << 61, reserved = u64{127} << 54;
 constexpr u64 ppn(u64 entry) {
     return entry >> 10 & ((u64{1} << 44) - 1);
 }
@@ -23,12 +23,22 @@ constexpr std::size_t index_of(privilege mode) {
 
 }  // namespace
 
-/// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are set while menvcfg.ADUE is (Svadu);
-/// otherwise a clear one is a page fault (Svade).
+/// Whether a leaf with N or PBMT bits is reserved: these memory types have no effect here.
+bool mmu::reserves(u64 entry, int level) const {
+    const u64 type = entry & pte::pbmt;
+    if (type != 0 && ((csr_.menvcfg & envcfg::pbmte) == 0 || type == pte::pbmt)) return true;
+    // Svnapot: pages of 64 KiB only.
+    return (entry & pte::n) != 0 && (!has_napot_ || level != 0 || (pte::ppn(entry) & 15) != 8);
+}
+
+/// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3 or 4. A and D bits are set while menvcfg.ADUE is
+/// (Svadu); otherwise a clear one is a page fault (Svade).
 fault mmu::walk(u64 va, access kind, privilege mode, u64& pa) {
-    if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(kind, va);
+    int level = csr_.satp >> satp_mode_shift == sv48 ? 3 : 2;
+    const int unused = 64 - (12 + 9 * (level + 1));  // upper bits, equal to the one below them
+    if (static_cast<u64>(static_cast<i64>(va << unused) >> unused) != va)
+        return page_fault(kind, va);
     u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, place = 0;
-    int level = 2;
     for (;; --level) {
         place = table + (va >> (12 + 9 * level) & 511) * 8;
         if (!protection_.allows(place, 8, access::load, privilege::supervisor))
@@ -41,7 +51,8 @@ fault mmu::walk(u64 va, access kind, privilege mode, u64& pa) {
         if ((entry & pte::v) == 0 || writable_only || (entry & pte::reserved) != 0)
             return page_fault(kind, va);
         if ((entry & (pte::r | pte::x)) != 0) break;
-        if (level == 0 || (entry & (pte::a | pte::d | pte::u)) != 0) return page_fault(kind, va);
+        constexpr u64 leaf_only = pte::a | pte::d | pte::u | pte::pbmt | pte::n;
+        if (level == 0 || (entry & leaf_only) != 0) return page_fault(kind, va);
         table = pte::ppn(entry) << 12;
     }
 
@@ -55,14 +66,18 @@ fault mmu::walk(u64 va, access kind, privilege mode, u64& pa) {
     if (kind == access::load && (csr_.mstatus & mstatus::mxr) != 0) enough |= pte::x;
     if ((entry & enough) == 0) return page_fault(kind, va);
 
-    const u64 below = (u64{1} << (9 * level)) - 1;  // page numbers inside a superpage
+    u64 below = (u64{1} << (9 * level)) - 1;  // page numbers inside a superpage
     if ((pte::ppn(entry) & below) != 0) return page_fault(kind, va);
+    if ((entry & (pte::n | pte::pbmt)) != 0) [[unlikely]] {
+        if (reserves(entry, level)) return page_fault(kind, va);
+        if ((entry & pte::n) != 0) below = 15;
+    }
     const u64 marked = entry | pte::a | (kind == access::store ? pte::d : 0);
     if (marked != entry && !debugs_) {
         if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(kind, va);
         if (!set_accessed(place, marked)) return access_fault(kind, va);
     }
-    pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
+    pa = ((pte::ppn(entry) & ~below) | (va >> 12 & below)) << 12 | (va & page_mask);
     return {};
 }
 

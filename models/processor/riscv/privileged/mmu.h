@@ -17,19 +17,22 @@
 
 namespace trn::riscv {
 
-/// Address translation (Sv39, Priv. 4.3-4.4), protection and host pointers for a hart's loads and
-/// stores, with caches for each privilege mode.
+/// Address translation (Sv39, Sv48, Priv. 4.3-4.5), protection and host pointers for a hart's loads
+/// and stores, with caches for each privilege mode.
 class mmu {
 public:
     static constexpr u64 page_size = 4096, page_mask = page_size - 1;
+    static constexpr u64 bare = 0, sv39 = 8, sv48 = 9;  ///< satp.MODE
 
-    mmu(const csr_state& csr, const pmp& protection, hart_bus& bus)
-        : csr_(csr), protection_(protection), bus_(bus) {}
+    mmu(const isa& extensions, const csr_state& csr, const pmp& protection, hart_bus& bus)
+        : has_napot_(extensions.has(extension::svnapot)),
+          csr_(csr),
+          protection_(protection),
+          bus_(bus) {}
 
     /// Translates to the physical address. Checks permissions of the page table only.
     fault translate(u64 va, access kind, privilege mode, u64& pa) {
-        constexpr unsigned satp_mode_shift = 60;
-        if (mode != privilege::machine && csr_.satp >> satp_mode_shift != 0)
+        if (mode != privilege::machine && csr_.satp >> satp_mode_shift != bare)
             return walk(va, kind, mode, pa);
         pa = va;
         return {};
@@ -63,11 +66,15 @@ public:
     u64 footprint() const;
 
 private:
+    static constexpr unsigned satp_mode_shift = 60;
+
+    bool reserves(u64 entry, int level) const;
     fault walk(u64 va, access kind, privilege mode, u64& pa);
     bool read_entry(u64 pa, std::span<u8> raw);
     bool set_accessed(u64 pa, u64 marked);
     bool find_mapped(u64 va, privilege mode, u64& pa);
 
+    const bool has_napot_;
     const csr_state& csr_;
     const pmp& protection_;
     hart_bus& bus_;

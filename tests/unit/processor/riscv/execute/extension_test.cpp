@@ -12,7 +12,7 @@ using namespace as;
 
 namespace {
 
-constexpr unsigned mcause = 0x342, mtval = 0x343, menvcfg = 0x30a, senvcfg = 0x10a,
+constexpr unsigned satp = 0x180, mcause = 0x342, mtval = 0x343, menvcfg = 0x30a, senvcfg = 0x10a,
                    stimecmp = 0x14d, mie = 0x304, mip = 0x344, mideleg = 0x303, mcounteren = 0x306;
 constexpr u64 stip = 1 << 5, stce = u64{1} << 63, adue = u64{1} << 61, cbze = 1 << 7,
               cbcfe = 1 << 6;
@@ -52,7 +52,8 @@ protected:
 
 TEST_F(RiscvExtension, IsaStringNamesEveryExtension) {
     EXPECT_EQ(isa::full().name(),
-              "rv64imafdc_zicbom_zicboz_zicond_zicsr_zifencei_zba_zbb_zbs_sstc_svadu");
+              "rv64imafdc_zicbom_zicboz_zicond_zicsr_zifencei_zba_zbb_zbs_sstc_sv48_svadu_"
+              "svnapot_svpbmt");
     EXPECT_EQ(isa::parse(isa::full().name()), isa::full());
     EXPECT_EQ(isa::parse("rv64gc"), isa::parse("rv64imafdc_zicsr_zifencei"));
     EXPECT_TRUE(isa::parse("rv64id").has(extension::f)) << "D needs F";
@@ -201,6 +202,107 @@ TEST_F(RiscvExtension, AccessedAndDirtyBitsAreSetWhileAdueIs) {
     step(1);
     EXPECT_EQ(peek(entry) & (A | D), u64{A | D});
     EXPECT_EQ(h->pc(), mapped + 8);
+}
+
+// --- Sv48, Svnapot, Svpbmt
+
+TEST_F(RiscvExtension, Sv48TranslatesFourLevels) {
+    constexpr u64 far = 0x7f80'4020'3000;  // entries 255, 1, 1, 3
+    const u64 tables[] = {page_table, page_table + 0x1000, page_table + 0x2000,
+                          page_table + 0x3000};
+    poke<u64>(tables[0] + 255 * 8, tables[1] >> 2 | V);
+    poke<u64>(tables[1] + 1 * 8, tables[2] >> 2 | V);
+    poke<u64>(tables[2] + 1 * 8, tables[3] >> 2 | V);
+    poke<u64>(tables[3] + 3 * 8, base >> 2 | V | R | W | X | A | D);
+    poke<u64>(base + 0x100, 77);
+    put(base, {ld(5, 6, 0x100)});
+    h->write_csr(satp, u64{9} << 60 | page_table >> 12);
+    EXPECT_EQ(csr("satp") >> 60, 9u);
+    const auto load = [&](u64 va) {
+        h->write_x(5, 0);
+        h->write_x(6, va);
+        h->set_mode(privilege::supervisor);
+        h->set_pc(far);
+        step(1);
+        return h->read_x(5);
+    };
+    EXPECT_EQ(load(far), 77u);
+    EXPECT_EQ(load(far | u64{0xffff} << 48), 0u) << "bit 47 is not extended";
+    EXPECT_EQ(h->read_csr(mcause), 13u);
+    // A superpage of 512 GiB.
+    poke<u64>(tables[0], V | R | W | X | A | D);
+    EXPECT_EQ(load(base), 77u);
+    poke<u64>(tables[0], u64{1} << 10 | V | R | W | X | A | D);
+    h->write_csr(satp, u64{9} << 60 | page_table >> 12);
+    EXPECT_EQ(load(base), 0u) << "misaligned";
+}
+
+TEST_F(RiscvExtension, HartWithoutSv48KeepsSatp) {
+    h = make();
+    h->write_csr(satp, u64{8} << 60 | 5);
+    h->write_csr(satp, u64{9} << 60 | 6);
+    EXPECT_EQ(csr("satp"), u64{8} << 60 | 5);
+}
+
+/// Loads through an entry of the last level for the page at `mapped` + 64 KiB + 0x3000, which other
+/// entries map to 0x5000 of RAM.
+class RiscvPageBits : public RiscvExtension {
+protected:
+    static constexpr u64 n = u64{1} << 63, frame = base + 0x20000, data = mapped + 0x13000;
+    static constexpr u64 ordinary = V | R | W | X | A | D;
+
+    void reload(const char* isa_text) {
+        h = make(isa::parse(isa_text));
+        h->write_csr(0x3b0, ~u64{0});
+        h->write_csr(0x3a0, 0x1f);
+    }
+    /// Whether the load succeeds.
+    bool loads(u64 leaf, u64 middle = V) {
+        poke<u64>(page_table + 8, entry >> 2 | V);
+        poke<u64>(entry, (entry + 0x1000) >> 2 | middle);
+        poke<u64>(entry + 0x1000, base >> 2 | ordinary);
+        poke<u64>(entry + 0x1000 + 0x13 * 8, leaf);
+        put(base, {ld(5, 6, 0x100)});
+        h->write_csr(satp, u64{8} << 60 | page_table >> 12);
+        h->write_x(5, 0);
+        h->write_x(6, data);
+        h->set_mode(privilege::supervisor);
+        h->set_pc(mapped);
+        step(1);
+        return h->pc() == mapped + 4;
+    }
+};
+
+TEST_F(RiscvPageBits, NapotEntriesMap64KiB) {
+    poke<u64>(frame + 0x3100, 99);
+    EXPECT_TRUE(loads(n | (frame | 8 << 12) >> 2 | ordinary));
+    EXPECT_EQ(h->read_x(5), 99u) << "the page keeps its place in the 64 KiB";
+    EXPECT_FALSE(loads(n | (frame | 4 << 12) >> 2 | ordinary)) << "32 KiB are reserved";
+    EXPECT_EQ(h->read_csr(mcause), 13u);
+    EXPECT_FALSE(loads(n | frame >> 2 | ordinary));
+    EXPECT_FALSE(loads(frame >> 2 | ordinary, n | V)) << "a pointer";
+    EXPECT_EQ(h->read_csr(mcause), 12u);
+    EXPECT_FALSE(loads(0, n | ordinary | (8 << 10))) << "a superpage";
+    reload("rv64imac");
+    EXPECT_FALSE(loads(n | (frame | 8 << 12) >> 2 | ordinary)) << "without Svnapot";
+}
+
+TEST_F(RiscvPageBits, MemoryTypesNeedPbmteAndAreNotReserved) {
+    const auto type = [](u64 number) { return number << 61 | frame >> 2 | ordinary; };
+    EXPECT_FALSE(loads(type(1))) << "PBMTE is clear";
+    EXPECT_EQ(h->read_csr(mcause), 13u);
+    EXPECT_TRUE(loads(type(0)));
+    h->write_csr(menvcfg, u64{1} << 62);
+    EXPECT_TRUE(loads(type(1))) << "NC";
+    EXPECT_TRUE(loads(type(2))) << "IO";
+    EXPECT_FALSE(loads(type(3)));
+    EXPECT_FALSE(loads(frame >> 2 | ordinary, u64{1} << 61 | V)) << "a pointer";
+    h->write_csr(senvcfg, ~u64{0});
+    EXPECT_EQ(csr("senvcfg") >> 8, 0u) << "PBMTE is menvcfg's";
+    reload("rv64imac");
+    h->write_csr(menvcfg, u64{1} << 62);
+    EXPECT_EQ(csr("menvcfg"), 0u);
+    EXPECT_FALSE(loads(type(1))) << "without Svpbmt";
 }
 
 }  // namespace trn::riscv::test
