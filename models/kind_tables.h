@@ -19,6 +19,7 @@ kind neuron_switch_kind();
 kind riscv_hart_kind();
 kind aclint_kind();
 kind plic_kind();
+kind imsic_kind();
 
 kind neuron_core_kind();
 kind top_sp_kind();

@@ -21,6 +21,7 @@ const kind_list& kinds() {
         riscv_hart_kind(),
         aclint_kind(),
         plic_kind(),
+        imsic_kind(),
         // the chip's blocks
         neuron_core_kind(),
         top_sp_kind(),

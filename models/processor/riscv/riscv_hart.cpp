@@ -545,6 +545,27 @@ void riscv_hart::set_time_source(const riscv::mtime_source& source) {
     if (alarm_ != nullptr) source.on_write([this] { check_timer(); });
 }
 
+// --- Interrupt files: accesses of CSRs, at the hart's local time
+
+std::uint64_t riscv_hart::read_interrupt_file(riscv::privilege mode, unsigned number) {
+    return files_ == nullptr ? 0 : files_->read(mode, number);
+}
+
+void riscv_hart::write_interrupt_file(riscv::privilege mode, unsigned number, std::uint64_t value) {
+    if (files_ == nullptr) return;
+    const auto line_changes = irq_out::scheduled();
+    files_->write(mode, number, value, ahead());
+    if (irq_out::scheduled() != line_changes) core_->end_run();
+}
+
+std::uint64_t riscv_hart::top_external(riscv::privilege mode) {
+    return files_ == nullptr ? 0 : files_->top(mode);
+}
+
+void riscv_hart::claim_external(riscv::privilege mode) {
+    if (files_ != nullptr) files_->claim(mode, ahead());
+}
+
 void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
     if (core_ != nullptr) core_->forget_direct(first, last);
 }

@@ -12,6 +12,7 @@
 #include "models/processor/riscv/atomic_claims.h"
 #include "models/processor/riscv/execute/assemble.h"
 #include "models/processor/riscv/hart/hart.h"
+#include "models/processor/riscv/interrupt_files.h"
 #include "models/processor/riscv/mtime_source.h"
 #include "models/processor/riscv/quantum_queue.h"
 #include "platform/framework/kernel/debug_target.h"
@@ -78,6 +79,8 @@ public:
 
     /// The source of the time CSR; without one it reads 0.
     void set_time_source(const riscv::mtime_source& source);
+    /// Its IMSIC, for harts with Smaia or Ssaia; without one their CSRs of it do not exist.
+    void set_interrupt_files(riscv::interrupt_files& files) { files_ = &files; }
 
     /// The core, created on first use.
     riscv::hart& core();
@@ -176,6 +179,11 @@ private:
     bool is_memory(std::uint64_t pa) override;
     std::uint64_t time() override;
     void wake_at(std::uint64_t time) override;
+    bool has_interrupt_files() const override { return files_ != nullptr; }
+    std::uint64_t read_interrupt_file(riscv::privilege mode, unsigned number) override;
+    void write_interrupt_file(riscv::privilege mode, unsigned number, std::uint64_t value) override;
+    std::uint64_t top_external(riscv::privilege mode) override;
+    void claim_external(riscv::privilege mode) override;
     void check_timer();
     void entered(const std::string& function) override;
     void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
@@ -187,6 +195,7 @@ private:
     std::shared_ptr<riscv::reservations> reservations_;
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
+    riscv::interrupt_files* files_ = nullptr;
     tlm::tlm_generic_payload payload_;
     tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus
     sc_core::sc_event wake_;                              // starts a quantum

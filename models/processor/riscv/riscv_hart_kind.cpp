@@ -48,7 +48,10 @@ kind riscv_hart_kind() {
              .of_lines(riscv_hart::line_count),
          port::irq_in("reset", "held in reset while high"),
          port::irq_out("awake", "neither in WFI nor in reset").optional(),
-         port::uses("time", "source of the time CSR", &riscv_hart::set_time_source).optional()});
+         port::uses("time", "source of the time CSR", &riscv_hart::set_time_source).optional(),
+         port::uses("imsic", "its interrupt files, with smaia or ssaia",
+                    &riscv_hart::set_interrupt_files)
+             .optional()});
     made.make = [shared = hart_common()](const char* name, const std::any& config) {
         return std::make_unique<riscv_hart>(name, *std::any_cast<c>(&config), shared);
     };

@@ -46,6 +46,8 @@ const std::vector<named_extension>& known() {
         {"svpbmt", {svpbmt}},
         {"sstc", {sstc}},
         {"smpmp", {}},
+        {"smaia", {smaia, ssaia}},
+        {"ssaia", {ssaia}},
     };
     return list;
 }
@@ -67,7 +69,9 @@ isa isa::usual() {
 }
 
 isa isa::full() {
-    return parse("rv64imafdcb_zicbom_zicboz_zicond_zicsr_zifencei_sstc_sv48_svadu_svnapot_svpbmt");
+    return parse(
+        "rv64imafdcb_zicbom_zicboz_zicond_zicsr_zifencei_smaia_ssaia_sstc_sv48_svadu_"
+        "svnapot_svpbmt");
 }
 
 isa isa::parse(std::string_view text) {
@@ -130,7 +134,7 @@ std::string isa::name() const {
     if (has(f)) text += 'f';
     if (has(d)) text += 'd';
     if (has(c)) text += 'c';
-    constexpr std::array<std::pair<extension, const char*>, 13> words{{{zicbom, "_zicbom"},
+    constexpr std::array<std::pair<extension, const char*>, 15> words{{{zicbom, "_zicbom"},
                                                                        {zicboz, "_zicboz"},
                                                                        {zicond, "_zicond"},
                                                                        {zicsr, "_zicsr"},
@@ -138,6 +142,8 @@ std::string isa::name() const {
                                                                        {zba, "_zba"},
                                                                        {zbb, "_zbb"},
                                                                        {zbs, "_zbs"},
+                                                                       {smaia, "_smaia"},
+                                                                       {ssaia, "_ssaia"},
                                                                        {sstc, "_sstc"},
                                                                        {sv48, "_sv48"},
                                                                        {svadu, "_svadu"},

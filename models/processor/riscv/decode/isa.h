@@ -39,6 +39,8 @@ enum class extension : u8 {
     sv48,
     svnapot,
     svpbmt,
+    smaia,
+    ssaia,
 };
 
 /// The set of extensions that a hart implements.

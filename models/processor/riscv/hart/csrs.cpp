@@ -97,6 +97,13 @@ void write_tvec(hart& h, unsigned, u64 value) {
     h.csr.*Member = value & ~u64{2};  // direct or vectored
 }
 
+constexpr u64 ssip = bit(interrupt::supervisor_software),
+              seip = bit(interrupt::supervisor_external);
+/// STIP, if software can write it. Sstc, 2: with STCE, it is read-only.
+u64 timer_bit(const hart& h) {
+    return (h.csr.menvcfg & envcfg::stce) != 0 ? 0 : bit(interrupt::supervisor_timer);
+}
+
 void write_mideleg(hart& h, unsigned, u64 value) {
     h.csr.mideleg = value & supervisor_lines;
     h.interrupts_changed();
@@ -105,10 +112,15 @@ void write_mie(hart& h, unsigned, u64 value) {
     h.csr.mie = value & (supervisor_lines | machine_lines);
     h.interrupts_changed();
 }
+/// Interrupts of supervisor mode by mvien alone.
+u64 virtual_lines(const hart& h) {
+    return h.csr.mvien & ~h.csr.mideleg;
+}
 u64 read_sie(hart& h, unsigned) {
-    return h.csr.mie & h.csr.mideleg;
+    return (h.csr.mie & h.csr.mideleg) | (h.csr.virtual_sie & virtual_lines(h));
 }
 void write_sie(hart& h, unsigned number, u64 value) {
+    h.csr.virtual_sie = value & virtual_lines(h);
     write_mie(h, number, (h.csr.mie & ~h.csr.mideleg) | (value & h.csr.mideleg));
 }
 u64 read_mip(hart& h, unsigned) {
@@ -120,16 +132,81 @@ void write_software_mip(hart& h, u64 mask, u64 value) {
     h.interrupts_changed();
 }
 void write_mip(hart& h, unsigned, u64 value) {
-    // Sstc, 2: with STCE, STIP is read-only.
-    const bool timed = (h.csr.menvcfg & envcfg::stce) != 0;
-    const u64 stip = bit(interrupt::supervisor_timer);
-    write_software_mip(h, timed ? supervisor_lines & ~stip : supervisor_lines, value);
+    // AIA 5.3: with mvien.SEIP, SEIP is the external interrupt controller's.
+    write_software_mip(h, (ssip | timer_bit(h) | seip) & ~(h.csr.mvien & seip), value);
 }
 u64 read_sip(hart& h, unsigned number) {
-    return read_mip(h, number) & h.csr.mideleg;
+    return (read_mip(h, number) & h.csr.mideleg) | h.virtual_pending();
+}
+/// Bits that mvien enables are mvip's.
+void write_virtual_mip(hart& h, u64 mask, u64 value) {
+    h.csr.mvip = (h.csr.mvip & ~(mask & ssip)) | (value & mask & ssip);
+    write_software_mip(h, mask & seip, value);
 }
 void write_sip(hart& h, unsigned, u64 value) {
-    write_software_mip(h, bit(interrupt::supervisor_software) & h.csr.mideleg, value);
+    write_software_mip(h, ssip & h.csr.mideleg, value);
+    write_virtual_mip(h, virtual_lines(h), value);
+}
+
+// --- Advanced interrupts (AIA 1.0, chapters 2, 3 and 5). Priorities of major interrupts are
+// read-only 0, and there are no local interrupts.
+
+constexpr unsigned siselect = 0x150, sireg = 0x151, stopei = 0x15c, stopi = 0xdb0, miselect = 0x350,
+                   mireg = 0x351, mtopei = 0x35c, mtopi = 0xfb0;
+constexpr unsigned first_priority = 0x30, last_priority = 0x3f, first_of_file = 0x70,
+                   first_array = 0x80, last_of_file = 0xff;
+constexpr u64 select_mask = 0x1ff;
+
+/// Whether mireg or sireg is a register of the interrupt file; odd ones of the arrays do not exist.
+bool selects_file(u64 select) {
+    return select >= first_of_file && select <= last_of_file;
+}
+bool selects_register(u64 select, bool has_files) {
+    if (select >= first_priority && select <= last_priority) return select % 2 == 0;
+    return has_files && selects_file(select) && (select < first_array || select % 2 == 0);
+}
+/// The mode whose interrupts a CSR controls.
+privilege mode_of(unsigned number) {
+    return (number >> 8 & 3) == 3 ? privilege::machine : privilege::supervisor;
+}
+u64 select_of(const hart& h, unsigned number) {
+    return number == mireg ? h.csr.miselect : h.csr.siselect;
+}
+u64 read_selected(hart& h, unsigned number) {
+    const u64 select = select_of(h, number);
+    if (!selects_file(select)) return 0;
+    return h.memory().read_interrupt_file(mode_of(number), static_cast<unsigned>(select));
+}
+void write_selected(hart& h, unsigned number, u64 value) {
+    const u64 select = select_of(h, number);
+    if (selects_file(select))
+        h.memory().write_interrupt_file(mode_of(number), static_cast<unsigned>(select), value);
+}
+u64 read_top_external(hart& h, unsigned number) {
+    return h.memory().top_external(mode_of(number));
+}
+void write_top_external(hart& h, unsigned number, u64) {
+    h.memory().claim_external(mode_of(number));
+}
+/// The priority is always 1, as all those of the arrays are 0.
+u64 read_top(hart& h, unsigned number) {
+    read_mip(h, number);  // at the present time
+    const u64 first = hart::first_of(h.ready(mode_of(number)));
+    return first == 0 ? 0 : first << 16 | 1;
+}
+void write_mvien(hart& h, unsigned, u64 value) {
+    h.csr.mvien = value & (ssip | seip);
+    h.interrupts_changed();
+}
+u64 read_mvip(hart& h, unsigned) {
+    const u64 virtual_ssip = h.csr.mvien & ssip;
+    return (h.csr.mvip & virtual_ssip) |
+           (h.csr.software_mip & ((ssip & ~virtual_ssip) | timer_bit(h) | seip));
+}
+void write_mvip(hart& h, unsigned, u64 value) {
+    const u64 virtual_ssip = h.csr.mvien & ssip;
+    write_virtual_mip(h, virtual_ssip | seip, value);
+    write_software_mip(h, (ssip & ~virtual_ssip) | timer_bit(h), value);
 }
 
 void write_senvcfg(hart& h, unsigned, u64 value) {
@@ -254,6 +331,10 @@ constexpr csr_row table[] = {
     {0x144, "sip", read_sip, write_sip},
     {0x14d, "stimecmp", stored<&c::stimecmp>, passed<&hart::set_stimecmp>, 1, 0, 1,
      extension::sstc},
+    {siselect, "siselect", stored<&c::siselect>, masked<&c::siselect, select_mask>, 1, 0, 1,
+     extension::ssaia},
+    {sireg, "sireg", read_selected, write_selected, 1, 0, 1, extension::ssaia},
+    {stopei, "stopei", read_top_external, write_top_external, 1, 0, 1, extension::ssaia},
     {0x180, "satp", stored<&c::satp>, passed<&hart::set_satp>},
 
     {0x300, "mstatus", stored<&c::mstatus>, passed<&hart::set_mstatus>},
@@ -263,6 +344,8 @@ constexpr csr_row table[] = {
     {0x304, "mie", stored<&c::mie>, write_mie},
     {0x305, "mtvec", stored<&c::mtvec>, write_tvec<&c::mtvec>},
     {0x306, "mcounteren", stored<&c::mcounteren>, masked<&c::mcounteren, 0xffffffff>},
+    {0x308, "mvien", stored<&c::mvien>, write_mvien, 1, 0, 1, extension::smaia},
+    {0x309, "mvip", read_mvip, write_mvip, 1, 0, 1, extension::smaia},
     {0x30a, "menvcfg", stored<&c::menvcfg>, passed<&hart::set_menvcfg>},
     {0x320, "mcountinhibit", stored<&c::mcountinhibit>, write_mcountinhibit},
     {0x323, "mhpmevent#", zero, ignored, 29, 3},
@@ -271,6 +354,10 @@ constexpr csr_row table[] = {
     {0x342, "mcause", stored<&c::mcause>, masked<&c::mcause, all>},
     {0x343, "mtval", stored<&c::mtval>, masked<&c::mtval, all>},
     {0x344, "mip", read_mip, write_mip},
+    {miselect, "miselect", stored<&c::miselect>, masked<&c::miselect, select_mask>, 1, 0, 1,
+     extension::smaia},
+    {mireg, "mireg", read_selected, write_selected, 1, 0, 1, extension::smaia},
+    {mtopei, "mtopei", read_top_external, write_top_external, 1, 0, 1, extension::smaia},
     {pmpcfg0, "pmpcfg#", read_pmpcfg, write_pmpcfg, 2, 0, 2},
     {pmpaddr0, "pmpaddr#", read_pmpaddr, write_pmpaddr, 16},
 
@@ -287,12 +374,14 @@ constexpr csr_row table[] = {
     {0xc01, "time", read_time, ignored},
     {0xc02, "instret", read_instret, ignored},
     {0xc03, "hpmcounter#", zero, ignored, 29, 3},
+    {stopi, "stopi", read_top, ignored, 1, 0, 1, extension::ssaia},
 
     {0xf11, "mvendorid", zero, ignored},
     {0xf12, "marchid", zero, ignored},
     {0xf13, "mimpid", zero, ignored},
     {0xf14, "mhartid", read_hart_id, ignored},
     {0xf15, "mconfigptr", zero, ignored},
+    {mtopi, "mtopi", read_top, ignored, 1, 0, 1, extension::smaia},
 };
 
 constexpr unsigned numbers = 4096;
@@ -322,12 +411,24 @@ bool counter_enabled(const hart& h, unsigned number) {
     return h.mode() > privilege::user || (h.csr.scounteren >> index & 1) != 0;
 }
 
-bool accessible(const hart& h, unsigned number) {
+/// AIA 2.1, 2.2, 3.7 to 3.9: whether the register exists, and S mode may access its interrupt file.
+bool accessible_window(hart& h, unsigned number) {
+    const bool has_files = h.memory().has_interrupt_files();
+    const bool is_window = number == mireg || number == sireg;
+    if (is_window && !selects_register(select_of(h, number), has_files)) return false;
+    if (!is_window && !has_files) return false;
+    if (is_window && !selects_file(select_of(h, number))) return true;
+    return h.mode() == privilege::machine || (h.csr.mvien & seip) == 0;
+}
+
+bool accessible(hart& h, unsigned number) {
     if (static_cast<unsigned>(h.mode()) < (number >> 8 & 3)) return false;  // Priv. 2.1
     if (number >= 0xc00 && number < 0xc20) return counter_enabled(h, number);
     if (number <= fcsr) return (h.csr.mstatus & mstatus::fs) != 0;
     if (number == stimecmp && h.mode() != privilege::machine)  // Sstc, 2.1
         return (h.csr.menvcfg & envcfg::stce) != 0 && (h.csr.mcounteren & 2) != 0;
+    if (number == mireg || number == sireg || number == mtopei || number == stopei)
+        return accessible_window(h, number);
     const bool trapped = (h.csr.mstatus & mstatus::tvm) != 0 && h.mode() == privilege::supervisor;
     return !(number == satp && trapped);
 }
@@ -342,14 +443,16 @@ fault hart::csr_read(unsigned number, u64& value) {
     const csr_row* row = find(*this, number);
     if (row == nullptr || !accessible(*this, number)) return illegal();
     // An access of this run has changed a line: the next run sees it.
-    if ((number == mip || number == sip) && ending_ == ending::requested) return {cause::alone, 0};
+    const bool shows_lines = number == mip || number == sip || number == mtopi || number == stopi;
+    if (shows_lines && ending_ == ending::requested) return {cause::alone, 0};
     value = row->read(*this, number);
     return {};
 }
 
 u64 hart::csr_to_modify(unsigned number, u64 value) const {
     if (number != mip && number != sip) return value;
-    return (value & ~supervisor_lines) | csr.software_mip;
+    const u64 kept = number == sip ? ~supervisor_lines | virtual_lines(*this) : ~supervisor_lines;
+    return (value & kept) | (csr.software_mip & ~kept);
 }
 
 void hart::log_csr(unsigned number, u64 value) {
@@ -362,7 +465,7 @@ void hart::log_write(unsigned number, u64 value) {
     case 0x100:
         return log_csr(0x300, csr.mstatus);  // sstatus, sie, sip are views
     case 0x104:
-        log_csr(0x104, csr.mie & csr.mideleg);
+        log_csr(0x104, read_sie(*this, number));
         return log_csr(0x304, csr.mie);
     case 0x144:
         return log_csr(0x344, pending());

@@ -204,7 +204,7 @@ bool hart::serve() {
     attention_ = halted() || waiting();
     if (halted()) return false;
     if (waiting()) {
-        if ((pending() & csr.mie) == 0) return false;
+        if (!has_interrupt()) return false;
         move_to(phase::blocks);
         attention_ = false;
     }

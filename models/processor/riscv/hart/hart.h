@@ -191,6 +191,13 @@ public:
     /// levels of input lines (Priv. 3.1.9).
     u64 csr_to_modify(unsigned number, u64 value) const;
     u64 pending() const;  ///< mip
+    /// mvip as sip shows it, and its part that is enabled for S mode (AIA 5.3).
+    u64 virtual_pending() const;
+    u64 virtual_ready() const;
+    /// Pending and enabled interrupts that trap to M mode, or to S mode.
+    u64 ready(privilege handler_mode) const;
+    /// Of these, the number of the first in the default order; 0: none.
+    static unsigned first_of(u64 lines);
     u64 cycles() const;
     u64 retired() const;
     hart_bus& memory() { return bus_; }
@@ -278,6 +285,8 @@ private:
     void execute_one(const decoded& d);
     void record(u64 pc, const decoded& d) const;
     bool serve();  // interrupts, halt, wait; false: nothing to execute
+    /// Whether one is pending and enabled in any mode: ends a WFI.
+    bool has_interrupt() const { return (pending() & csr.mie) != 0 || virtual_ready() != 0; }
     u64 takeable() const;
     void take_interrupt();
     void halt(const stop& why);

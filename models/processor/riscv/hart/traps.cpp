@@ -9,7 +9,7 @@ namespace trn::riscv {
 namespace {
 
 constexpr u64 is_interrupt = u64{1} << 63;
-constexpr u64 stip = bit(interrupt::supervisor_timer);
+constexpr u64 stip = bit(interrupt::supervisor_timer), seip = bit(interrupt::supervisor_external);
 
 /// Moves the bit `enable` to `previous` and clears it; and back.
 constexpr u64 push_enable(u64 status, u64 enable, u64 previous) {
@@ -36,7 +36,8 @@ void hart::enter_fault(u64 pc) {
 }
 
 void hart::enter_trap(u64 code, u64 value, u64 pc) {
-    const u64 delegated = (code & is_interrupt) != 0 ? csr.mideleg : csr.medeleg;
+    // An interrupt that is not M mode's now is S mode's, by mideleg or by mvien.
+    const u64 delegated = (code & is_interrupt) != 0 ? ~ready(privilege::machine) : csr.medeleg;
     const bool to_supervisor = mode_ != privilege::machine && (delegated >> (code & 63) & 1) != 0;
     u64 status = csr.mstatus;
     if (to_supervisor) {
@@ -91,7 +92,34 @@ void hart::drive(interrupt line, bool level) {
 
 u64 hart::pending() const {
     const bool is_timed = (csr.menvcfg & envcfg::stce) != 0;
-    return lines_ | timer_line_ | (csr.software_mip & ~(is_timed ? stip : 0));
+    return lines_ | timer_line_ |
+           (csr.software_mip & ~((is_timed ? stip : 0) | (csr.mvien & seip)));
+}
+
+u64 hart::virtual_pending() const {
+    constexpr u64 ssip = bit(interrupt::supervisor_software);
+    const u64 values = (csr.mvip & ssip) | (csr.software_mip & seip);
+    return values & csr.mvien & ~csr.mideleg;
+}
+
+u64 hart::virtual_ready() const {
+    return csr.mvien == 0 ? 0 : virtual_pending() & csr.virtual_sie;
+}
+
+u64 hart::ready(privilege handler_mode) const {
+    const u64 enabled = pending() & csr.mie;
+    if (handler_mode == privilege::machine) return enabled & ~csr.mideleg;
+    return (enabled & csr.mideleg) | virtual_ready();
+}
+
+/// Priv. 3.1.9: external before software before timer, machine before supervisor.
+unsigned hart::first_of(u64 lines) {
+    constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
+                               interrupt::machine_timer,       interrupt::supervisor_external,
+                               interrupt::supervisor_software, interrupt::supervisor_timer};
+    for (const interrupt line : order)
+        if ((lines & bit(line)) != 0) return static_cast<unsigned>(line);
+    return 0;
 }
 
 void hart::update_timer() {
@@ -104,27 +132,19 @@ void hart::update_timer() {
 
 /// Enabled, pending interrupts for the most privileged mode that can take one now.
 u64 hart::takeable() const {
-    const u64 ready = pending() & csr.mie;
-    if (ready == 0) return 0;
+    if (!has_interrupt()) return 0;
     const bool machine_takes = mode_ < privilege::machine || (csr.mstatus & mstatus::mie) != 0;
-    if (const u64 lines = ready & ~csr.mideleg; machine_takes && lines != 0) return lines;
+    if (const u64 lines = ready(privilege::machine); machine_takes && lines != 0) return lines;
     const bool supervisor_takes =
         mode_ < privilege::supervisor ||
         (mode_ == privilege::supervisor && (csr.mstatus & mstatus::sie) != 0);
-    return supervisor_takes ? ready & csr.mideleg : 0;
+    return supervisor_takes ? ready(privilege::supervisor) : 0;
 }
 
 /// Enters the handler of the first interrupt that can be taken now, if there is one.
 void hart::take_interrupt() {
-    const u64 lines = takeable();
-    if (lines == 0) return;
-    // Priv. 3.1.9: external before software before timer, machine before supervisor.
-    constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
-                               interrupt::machine_timer,       interrupt::supervisor_external,
-                               interrupt::supervisor_software, interrupt::supervisor_timer};
-    for (const interrupt line : order)
-        if ((lines & bit(line)) != 0)
-            return enter_trap(is_interrupt | static_cast<u64>(line), 0, pc_);
+    if (const unsigned line = first_of(takeable()); line != 0)
+        enter_trap(is_interrupt | line, 0, pc_);
 }
 
 void hart::interrupts_changed() {
@@ -135,7 +155,7 @@ void hart::interrupts_changed() {
 
 void hart::wait_for_interrupt() {
     // Debug spec 4.4: a single-stepped WFI does not stall.
-    if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
+    if (has_interrupt() || debug_.completes_wfi()) return;
     move_to(phase::waiting);
     attention_ = true;
     stop_soon();

@@ -35,7 +35,10 @@ struct csr_state {
     u64 senvcfg = 0;
     u64 fcsr = 0;  ///< fflags 4:0, frm 7:5
     u64 stimecmp = ~u64{0};
-    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as written by software
+    u64 miselect = 0, siselect = 0, mvien = 0;
+    u64 mvip = 0;          ///< SSIP while mvien has it; the other bits are in software_mip
+    u64 virtual_sie = 0;   ///< bits of sie that mvien enables and mideleg does not
+    u64 software_mip = 0;  ///< SSIP, STIP, SEIP as written by software
     u64 cycle_offset = 0, instret_offset = 0;  ///< counter = counted events + offset
 };
 

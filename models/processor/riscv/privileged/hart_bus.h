@@ -59,6 +59,14 @@ public:
     /// Requests hart::time_changed() when time() reaches `time` or is written. Replaces the
     /// previous request; all ones: never.
     virtual void wake_at(u64 /*time*/) {}
+    /// The interrupt file of machine or supervisor mode in the hart's IMSIC, which its CSRs access.
+    virtual bool has_interrupt_files() const { return false; }
+    /// Registers of the file, by the values of miselect and siselect.
+    virtual u64 read_interrupt_file(privilege /*mode*/, unsigned /*number*/) { return 0; }
+    virtual void write_interrupt_file(privilege /*mode*/, unsigned /*number*/, u64 /*value*/) {}
+    /// mtopei and stopei.
+    virtual u64 top_external(privilege /*mode*/) { return 0; }
+    virtual void claim_external(privilege /*mode*/) {}
     /// The hart enters a function, if function_names are set. A jump back to its first instruction
     /// counts as an entry.
     virtual void entered(const std::string& /*function*/) {}

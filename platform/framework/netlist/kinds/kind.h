@@ -116,7 +116,7 @@ struct port {
     template <class I>
     static port uses(std::string name, std::string doc);
     template <class I, class User>
-    static port uses(std::string name, std::string doc, void (User::*set)(const I&));
+    static port uses(std::string name, std::string doc, void (User::*set)(I&));
     template <class I>
     static port provides(std::string name, std::string doc);
 

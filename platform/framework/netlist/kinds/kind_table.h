@@ -372,11 +372,11 @@ port port::uses(std::string name, std::string doc) {
 }
 
 template <class I, class User>
-port port::uses(std::string name, std::string doc, void (User::*set)(const I&)) {
+port port::uses(std::string name, std::string doc, void (User::*set)(I&)) {
     port made = kind_detail::interface_port<I>(port_role::uses, std::move(name), std::move(doc));
     made.join = [set](sc_core::sc_module& user, sc_core::sc_module& provider) {
         auto* consumer = dynamic_cast<User*>(&user);
-        const auto* interface = dynamic_cast<const I*>(&provider);
+        auto* interface = dynamic_cast<I*>(&provider);
         if (consumer == nullptr || interface == nullptr) return false;
         (consumer->*set)(*interface);
         return true;

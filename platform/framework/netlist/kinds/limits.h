@@ -29,7 +29,7 @@ struct number_limits {
     std::uint64_t step = 1;                    ///< valid values are multiples of this
     bool is_zero_valid = false;                ///< besides the range: "none", "the default"
     bool is_power_of_two = false;              ///< only powers of two are valid
-    std::array<std::uint64_t, 4> values = {};  ///< the valid values, if there are `listed`
+    std::array<std::uint64_t, 6> values = {};  ///< the valid values, if there are `listed`
     std::size_t listed = 0;                    ///< 0: the range is valid
 
     consteval number_limits or_zero() const {

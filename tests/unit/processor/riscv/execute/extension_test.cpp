@@ -52,8 +52,8 @@ protected:
 
 TEST_F(RiscvExtension, IsaStringNamesEveryExtension) {
     EXPECT_EQ(isa::full().name(),
-              "rv64imafdc_zicbom_zicboz_zicond_zicsr_zifencei_zba_zbb_zbs_sstc_sv48_svadu_"
-              "svnapot_svpbmt");
+              "rv64imafdc_zicbom_zicboz_zicond_zicsr_zifencei_zba_zbb_zbs_smaia_ssaia_sstc_sv48_"
+              "svadu_svnapot_svpbmt");
     EXPECT_EQ(isa::parse(isa::full().name()), isa::full());
     EXPECT_EQ(isa::parse("rv64gc"), isa::parse("rv64imafdc_zicsr_zifencei"));
     EXPECT_TRUE(isa::parse("rv64id").has(extension::f)) << "D needs F";
