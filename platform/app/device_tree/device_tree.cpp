@@ -14,7 +14,16 @@ namespace trn {
 
 namespace {
 
-enum handle : std::uint32_t { first_hart_handle = 1, plic_handle, finisher_handle };
+enum handle : std::uint32_t {
+    first_hart_handle = 1,
+    plic_handle,
+    finisher_handle,
+    first_message_handle = 0x1000,  // behind those of harts
+    machine_files_handle = first_message_handle,
+    supervisor_files_handle,
+    machine_domain_handle,
+    supervisor_domain_handle,
+};
 // Interrupts of a hart, as riscv,cpu-intc numbers them: the bits of mip.
 enum : std::uint32_t { msip = 3, mtip = 7, seip = 9, meip = 11 };
 constexpr std::uint32_t cache_block = 64;  // bytes
@@ -152,13 +161,74 @@ void add_harts(tree& all, const machine_description& m) {
     for (unsigned hart = 0; hart < m.harts; ++hart) add_hart(all, m, hart);
 }
 
-void add_interrupt_controllers(tree& all, const machine_description& m) {
-    {
-        tree::node aclint(all, unit_name("clint", m.aclint));
-        aclint.texts("compatible", {"sifive,clint0", "riscv,clint0"});
-        aclint.cells("interrupts-extended", to_each_hart(m, msip, mtip));
-        aclint.reg(m.aclint);
+void add_aclint(tree& all, const machine_description& m) {
+    tree::node aclint(all, unit_name("clint", m.aclint));
+    aclint.texts("compatible", {"sifive,clint0", "riscv,clint0"});
+    aclint.cells("interrupts-extended", to_each_hart(m, msip, mtip));
+    aclint.reg(m.aclint);
+}
+
+/// Binding: riscv,imsics.
+void add_files(tree& all, const machine_description& m, const machine_description::region& pages,
+               std::uint32_t interrupt, std::uint32_t handle) {
+    std::vector<std::uint32_t> harts;
+    for (unsigned hart = 0; hart < m.harts; ++hart)
+        harts.insert(harts.end(), {interrupts_of(hart), interrupt});
+    tree::node files(all, unit_name("interrupt-controller", pages));
+    files.text("compatible", "riscv,imsics");
+    files.cells("#interrupt-cells", {0});
+    files.flag("interrupt-controller");
+    files.flag("msi-controller");
+    files.cells("#msi-cells", {0});
+    files.cells("interrupts-extended", harts);
+    files.reg(pages);
+    files.cells("riscv,num-ids", {m.msi.identities});
+    files.cells("phandle", {handle});
+}
+
+/// Binding: riscv,aplic. The delegation has a second name, of firmware before 2024.
+void add_domain(tree& all, const machine_description& m, const machine_description::region& domain,
+                std::uint32_t files, std::uint32_t handle) {
+    tree::node aplic(all, unit_name("interrupt-controller", domain));
+    aplic.text("compatible", "riscv,aplic");
+    aplic.cells("#address-cells", {0});
+    aplic.cells("#interrupt-cells", {2});
+    aplic.flag("interrupt-controller");
+    aplic.cells("msi-parent", {files});
+    aplic.reg(domain);
+    aplic.cells("riscv,num-sources", {m.msi.sources});
+    aplic.cells("phandle", {handle});
+    if (handle != machine_domain_handle) return;
+    aplic.cells("riscv,children", {supervisor_domain_handle});
+    for (const char* name : {"riscv,delegation", "riscv,delegate"})
+        aplic.cells(name, {supervisor_domain_handle, 1, m.msi.sources});
+}
+
+void add_message_controllers(tree& all, const machine_description& m) {
+    add_files(all, m, m.msi.machine_files, meip, machine_files_handle);
+    add_files(all, m, m.msi.supervisor_files, seip, supervisor_files_handle);
+    add_domain(all, m, m.msi.machine_domain, machine_files_handle, machine_domain_handle);
+    add_domain(all, m, m.msi.supervisor_domain, supervisor_files_handle, supervisor_domain_handle);
+}
+
+bool has_messages(const machine_description& m) {
+    return m.msi.supervisor_files.size != 0;
+}
+
+/// The interrupts of a device at the controller of wired ones.
+void add_interrupts(tree::node& device, const machine_description& m,
+                    std::span<const std::uint32_t> sources) {
+    constexpr std::uint32_t level_high = 4;
+    std::vector<std::uint32_t> cells;
+    for (const auto source : sources) {
+        cells.push_back(source);
+        if (has_messages(m)) cells.push_back(level_high);
     }
+    device.cells("interrupts", cells);
+    device.cells("interrupt-parent", {has_messages(m) ? supervisor_domain_handle : plic_handle});
+}
+
+void add_plic(tree& all, const machine_description& m) {
     tree::node plic(all, unit_name("plic", m.plic));
     plic.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
     plic.cells("#interrupt-cells", {1});
@@ -170,7 +240,7 @@ void add_interrupt_controllers(tree& all, const machine_description& m) {
     plic.cells("phandle", {plic_handle});
 }
 
-void add_uart(tree& all, const machine_description::serial& serial) {
+void add_uart(tree& all, const machine_description& m, const machine_description::serial& serial) {
     tree::node uart(all, unit_name("serial", serial.window));
     uart.text("compatible", "ns16550a");
     uart.reg(serial.window);
@@ -180,8 +250,7 @@ void add_uart(tree& all, const machine_description::serial& serial) {
         uart.cells("reg-shift", {serial.register_shift});
         uart.cells("reg-io-width", {4});
     }
-    uart.cells("interrupts", {serial.interrupt});
-    uart.cells("interrupt-parent", {plic_handle});
+    add_interrupts(uart, m, {&serial.interrupt, 1});
 }
 
 void add_end(tree& all, const machine_description& m) {
@@ -202,7 +271,8 @@ void add_end(tree& all, const machine_description& m) {
 }
 
 /// Bindings: pci-host-ecam-generic, and PCI Bus Binding 2.1, 2.2.1.1, for the words of `ranges`.
-void add_pcie(tree& all, const machine_description::root& pcie) {
+void add_pcie(tree& all, const machine_description& m) {
+    const auto& pcie = m.pcie;
     if (pcie.configuration.size == 0) return;
     constexpr std::uint32_t memory32 = 0x0200'0000, prefetchable64 = 0x4300'0000;
     std::vector<std::uint32_t> ranges;
@@ -224,6 +294,7 @@ void add_pcie(tree& all, const machine_description::root& pcie) {
     bus.flag("dma-coherent");
     bus.reg(pcie.configuration);
     bus.cells("ranges", ranges);
+    if (has_messages(m)) bus.cells("msi-parent", {supervisor_files_handle});
 }
 
 /// Binding: pmem-region.
@@ -251,8 +322,7 @@ void add_others(tree& all, const machine_description& m) {
         device.text("compatible", "trnvp," + other.kind);
         device.reg(other.window);
         if (other.interrupts.empty()) continue;
-        device.cells("interrupts", other.interrupts);
-        device.cells("interrupt-parent", {plic_handle});
+        add_interrupts(device, m, other.interrupts);
     }
 }
 
@@ -278,10 +348,11 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         soc.cells("#size-cells", {2});
         soc.text("compatible", "simple-bus");
         soc.flag("ranges");
-        add_interrupt_controllers(all, m);
-        for (const auto& uart : m.uarts) add_uart(all, uart);
+        add_aclint(all, m);
+        has_messages(m) ? add_message_controllers(all, m) : add_plic(all, m);
+        for (const auto& uart : m.uarts) add_uart(all, m, uart);
         add_end(all, m);
-        add_pcie(all, m.pcie);
+        add_pcie(all, m);
         add_exchange(all, m.exchange);
         add_others(all, m);
     }

@@ -33,6 +33,14 @@ struct machine_description {
         std::uint32_t interrupt = 0;       ///< source
         std::uint32_t register_shift = 0;  ///< registers are 1 << shift bytes apart
     };
+    /// IMSICs and the APLIC before them (AIA 1.0), in place of the PLIC: a page for each hart in
+    /// `machine_files` and `supervisor_files`. Size 0: none.
+    struct messages {
+        region machine_files, supervisor_files;
+        region machine_domain, supervisor_domain;  ///< of the APLIC
+        std::uint32_t identities = 0;              ///< of a file
+        std::uint32_t sources = 0;                 ///< of the APLIC
+    };
     std::string model;
     region ram, aclint, plic, finisher;
     std::vector<serial> uarts = {};  ///< the first is the console
@@ -41,11 +49,13 @@ struct machine_description {
     std::string isa;                ///< "rv64imac_zicsr"
     std::uint32_t timebase_hz = 0;  ///< frequency of mtime
     std::uint32_t plic_sources = 0;
+    bool has_sv48 = false;
     bool has_cache_blocks = false;  ///< Zicbom or Zicboz
     std::string bootargs = {};
     region exchange = {};  ///< memory beside the RAM, as the kernel's /dev/pmem0; size 0: none
-    region initrd = {};  ///< size 0: none
+    region initrd = {};    ///< size 0: none
     root pcie = {};
+    messages msi = {};
 };
 
 /// Makes a flattened device tree (Devicetree Specification 0.4, version 17) of the machine. Nodes
