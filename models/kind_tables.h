@@ -20,6 +20,7 @@ kind riscv_hart_kind();
 kind aclint_kind();
 kind plic_kind();
 kind imsic_kind();
+kind aplic_kind();
 
 kind neuron_core_kind();
 kind top_sp_kind();

@@ -22,6 +22,7 @@ const kind_list& kinds() {
         aclint_kind(),
         plic_kind(),
         imsic_kind(),
+        aplic_kind(),
         // the chip's blocks
         neuron_core_kind(),
         top_sp_kind(),
