@@ -22,7 +22,10 @@ entry:
     slli t1, a0, 2
     add t0, t0, t1
     sw zero, 0(t0)
+    .option push
+    .option norelax             // only hart 0 has a global pointer
     la t0, host_start
+    .option pop
     ld a1, 8(t0)
     ld a2, 16(t0)
     ld t0, 0(t0)

@@ -8,6 +8,8 @@
 
 #include "models/pcie/root_complex/processor_bus.h"
 #include "models/processor/interrupts/aclint.h"
+#include "models/processor/interrupts/aplic.h"
+#include "models/processor/interrupts/imsic.h"
 #include "models/processor/interrupts/plic.h"
 #include "models/processor/riscv/riscv_hart.h"
 #include "models/soc/image_store/image_store.h"
@@ -38,11 +40,12 @@ std::optional<std::uint32_t> neighbour(const plan& board, std::uint32_t store,
     return std::nullopt;
 }
 
-/// Interrupt source numbers at the PLIC, by the module that raises them.
-std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board, std::uint32_t plic) {
+/// Numbers of wired interrupts at their controller, by the module that raises them.
+std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board,
+                                                          std::uint32_t controller) {
     std::multimap<std::uint32_t, std::uint32_t> sources;
     for (const auto& b : board.bindings)
-        if (b.target.module == plic && board.port_of(b.target).name == "source")
+        if (b.target.module == controller && board.port_of(b.target).name == "source")
             sources.emplace(b.source.module, b.target.index);
     return sources;
 }
@@ -59,9 +62,10 @@ class description {
 public:
     description(const plan& board, std::uint32_t store) : board_(board) {
         const auto hart = neighbour(board, store, "riscv_hart");
-        const auto plic_module = neighbour(board, store, "plic");
-        if (!hart || !plic_module) return;
-        sources_ = interrupts_of(board, *plic_module);
+        auto controller = neighbour(board, store, "plic");
+        if (!controller) controller = neighbour(board, store, "aplic");
+        if (!hart || !controller) return;
+        sources_ = interrupts_of(board, *controller);
         describe_hart(*hart);
         machine_.harts = 0;
         for (const auto& m : board.modules)
@@ -77,6 +81,7 @@ private:
     void describe_hart(std::uint32_t hart) {
         const auto& isa = config_of<riscv_hart>(board_.modules[hart]).isa;
         machine_.isa = isa.name();
+        machine_.has_sv48 = isa.has(riscv::extension::sv48);
         machine_.has_cache_blocks =
             isa.has(riscv::extension::zicbom) || isa.has(riscv::extension::zicboz);
     }
@@ -108,6 +113,12 @@ private:
             machine_.plic_sources = config_of<plic>(m).sources;
         } else if (is_a(m, "uart") || is_a(m, "byte_uart") || is_a(m, "program_uart")) {
             add_uart(row.target.module, window);
+        } else if (is_a(m, "imsic")) {
+            add_files(row, config_of<imsic>(m));
+        } else if (is_a(m, "aplic")) {
+            const bool root = board_.port_of(row.target).name == "machine";
+            (root ? machine_.msi.machine_domain : machine_.msi.supervisor_domain) = window;
+            machine_.msi.sources = config_of<aplic>(m).sources;
         } else if (is_a(m, "finisher")) {
             machine_.finisher = window;
         } else if (is_a(m, "ram_window") || (is_a(m, "memory") && window.base == ram_base_)) {
@@ -115,6 +126,15 @@ private:
         } else {
             add_other(row.target.module, window);
         }
+    }
+
+    /// The pages of all harts follow each other.
+    void add_files(const map_row& row, const imsic::config& cfg) {
+        const bool machine = board_.port_of(row.target).name == "machine";
+        auto& pages = machine ? machine_.msi.machine_files : machine_.msi.supervisor_files;
+        if (pages.size == 0) pages.base = row.window.base;
+        pages.size += row.window.size;
+        machine_.msi.identities = cfg.identities;
     }
 
     void add_pcie(const map_row& row) {
