@@ -47,6 +47,8 @@ constexpr const char* agent = R"sh(#!/bin/busybox sh
 exec 3<>/dev/ttyS1 </dev/null >/dev/console 2>&1
 modprobe nd_pmem
 modprobe of_pmem
+waits=0  # its driver probes by itself
+until [ -b /dev/pmem0 ] || [ $waits = 100 ]; do sleep 0.01; waits=$((waits + 1)); done
 stty -F /dev/ttyS1 4000000 raw -echo
 printf 'ready\n' >&3
 while read -r verb length name <&3; do
