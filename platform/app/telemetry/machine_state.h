@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -98,8 +99,8 @@ struct process {
     std::uint64_t pid = 0;
     std::string name, command;
     std::vector<unsigned> devices;  ///< indices
-    /// Cores on which it has loaded programs: numbers in the instance, number in the device + index
-    /// of the device * cores of the first device.
+    /// Cores on which it has loaded programs: numbers in the instance, number in the device +
+    /// first_core().
     std::optional<std::vector<unsigned>> cores;
     named_values device_memory, host_memory;  ///< bytes by kind
     named_values status;                      ///< results of its executions
@@ -118,6 +119,14 @@ struct instance {
     std::vector<process> processes;
     std::optional<std::string> process_error;  ///< why processes are not known
 };
+
+/// Number of the device's first core in the instance, whose devices have equal numbers of cores:
+/// those that are not known count as the largest one.
+inline unsigned first_core(const instance& machine, const device& d) {
+    unsigned largest = 0;
+    for (const auto& each : machine.devices) largest = std::max(largest, each.core_count);
+    return d.index * largest;
+}
 
 struct machine_state {
     std::uint64_t wall_ms = 0;      ///< when it was read: Unix time

@@ -390,8 +390,7 @@ void device_states::add_processes(instance& machine,
         }
         p.devices.push_back(used->index);
         if (const auto accounts = accounts_of(client.account, *used)) {
-            const auto first = used->index * machine.devices.front().core_count;
-            add_accounts(*accounts, first, p, *used);
+            add_accounts(*accounts, first_core(machine, *used), p, *used);
             add_latencies(*accounts, latencies[client.pid]);
         }
     }

@@ -85,6 +85,12 @@ TEST(LsTable, ShowsCoresAndMemoryOfProcessesWithAccounts) {
     EXPECT_THAT(ls_table(state, {}), HasSubstr("| 5    | python3 train.py | n/a      | n/a     |"));
 }
 
+TEST(LsTable, CoresOfProcessesAreShownWhenTheFirstDeviceIsNotKnown) {
+    auto state = accounted_torus();
+    first_of(state).core_count = 0;
+    EXPECT_THAT(ls_table(state, {}), HasSubstr("| python3 train.py | 4        | 5.0KB   |"));
+}
+
 TEST(LsTable, UnknownIsWrittenSo) {
     auto state = test::torus();
     auto& d = first_of(state);

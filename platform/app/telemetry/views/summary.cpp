@@ -102,7 +102,7 @@ namespace {
 /// Whether the process, whose cores are known, holds a physical core of logical core `n`.
 bool holds(const process& p, const instance& machine, const device& d, unsigned n) {
     const auto together = cores_of_logical_core(d);
-    const auto first = d.index * machine.devices.front().core_count + n * together;
+    const auto first = first_core(machine, d) + n * together;
     return std::ranges::any_of(
         *p.cores, [&](unsigned core) { return core >= first && core - first < together; });
 }

@@ -20,8 +20,7 @@ unsigned cores_of_logical_core(const device& d);
 /// Whether the device has logical cores.
 bool has_logical_cores(const device& d);
 unsigned logical_cores(const device& d);
-/// Number of its first logical core in the instance, whose devices have equal numbers of cores:
-/// those that are not known count as the largest one.
+/// Number of its first logical core in the instance; devices count as for first_core().
 unsigned first_logical_core(const instance& machine, const device& d);
 
 /// "ready", "booting", "resetting", "gone"; a ready device with a fault is "unhealthy".
