@@ -2,21 +2,15 @@
 #include "platform/app/guest/shared_libraries.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <sstream>
-#include <system_error>
 
 #include "platform/framework/config/file.h"
-#include "platform/framework/process/child_process.h"
-#include "platform/framework/unique_fd.h"
+#include "platform/framework/process/run_command.h"
 
 namespace trn {
 
@@ -53,26 +47,6 @@ std::string loader_of(std::string_view bytes) {
     return {};
 }
 
-std::string output_of(const child_process::command& words) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    const unique_fd input(ends[0]);
-    unique_fd output(ends[1]);
-    auto child = child_process::spawn(words, {.output = output.get()});
-    output = {};
-    std::string text;
-    std::array<char, 4096> bytes;
-    while (true) {
-        const auto count = read(input.get(), bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        text.append(bytes.data(), static_cast<std::size_t>(count));
-    }
-    child.wait();
-    return text;
-}
-
 /// The library that the loader does not find, by its text; "": none.
 std::string missing_library(const std::string& text) {
     constexpr std::string_view begin = "error while loading shared libraries: ",
@@ -95,7 +69,7 @@ shared_libraries shared_libraries_of(const fs::path& program, std::string_view b
         throw file_error(fmt::format(
             "{}: its loader is {}, and guests have only {}: link the program statically",
             program.string(), needed.loader, known_loader));
-    const auto text = output_of({needed.loader, "--list", fs::absolute(program).string()});
+    const auto text = run_command({needed.loader, "--list", fs::absolute(program).string()}).output;
     if (const auto missing = missing_library(text); !missing.empty())
         throw file_error(fmt::format("{} needs {}, which this machine does not have",
                                      program.string(), missing));

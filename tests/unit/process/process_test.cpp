@@ -14,6 +14,7 @@
 
 #include "platform/framework/process/child_process.h"
 #include "platform/framework/process/private_file.h"
+#include "platform/framework/process/run_command.h"
 #include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/unique_fd.h"
 #include "tests/support/scratch_folder.h"
@@ -96,6 +97,24 @@ TEST(ChildProcess, IsKilledWithItsOwner) {
 mode_t mode_of(const std::string& path) {
     struct stat about {};
     return lstat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
+}
+
+TEST(RunCommand, HasOutputErrorsAndStatus) {
+    const auto fails = run_command({"sh", "-c", "echo one; echo two >&2; exit 3"});
+    EXPECT_EQ(fails.output, "one\ntwo\n");
+    EXPECT_EQ(fails.status, 3);
+    EXPECT_EQ(run_command({"sh", "-c", "kill -SEGV $$"}).status, 128 + SIGSEGV);
+    const auto missing = run_command({"/there/is/no/program"});
+    EXPECT_EQ(missing.status, 126);
+    EXPECT_NE(missing.output.find("cannot start /there/is/no/program"), std::string::npos);
+}
+
+TEST(RunCommand, ReadsAProgramToItsEndAndKeepsABoundedOutput) {
+    const auto longer = std::to_string(max_command_output + 100'000);
+    const auto ended =
+        run_command({"sh", "-c", "head -c " + longer + " /dev/zero && echo end && exit 5"});
+    EXPECT_EQ(ended.output.size(), max_command_output);
+    EXPECT_EQ(ended.status, 5);
 }
 
 TEST(PrivateFile, OnlyItsUserCanOpenItWhateverTheUmaskIs) {

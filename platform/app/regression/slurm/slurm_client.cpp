@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/regression/slurm/slurm_client.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
-#include "platform/framework/process/child_process.h"
+#include "platform/framework/process/run_command.h"
 
 namespace trn::regression {
 
@@ -48,28 +45,6 @@ slurm_client::slurm_client() {
                 "--slurm: there is no {} on this machine (Debian: slurm-client)", program));
 }
 
-slurm_client::reply slurm_client::run(const std::vector<std::string>& words) {
-    constexpr std::size_t max_output = std::size_t{64} << 20;
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    const unique_fd out(ends[0]);
-    unique_fd write_end(ends[1]);
-    auto process = child_process::start_bound(words, {.output = write_end.get()});
-    write_end = unique_fd();
-    reply answer{0, {}};
-    std::array<char, 65536> bytes{};
-    for (;;) {
-        const auto count = read(out.get(), bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        if (answer.output.size() < max_output)
-            answer.output.append(bytes.data(), static_cast<std::size_t>(count));
-    }
-    answer.status = process.wait().shell_status();
-    return answer;
-}
-
 std::string slurm_client::submit(const array& tasks) const {
     std::vector<std::string> words{"sbatch",
                                    "--parsable",
@@ -79,7 +54,7 @@ std::string slurm_client::submit(const array& tasks) const {
                                    "--output=" + tasks.log.string()};
     if (!tasks.partition.empty()) words.push_back("--partition=" + tasks.partition);
     words.push_back(tasks.script.string());
-    const auto answer = run(words);
+    const auto answer = run_command(words);
     if (answer.status != 0)
         throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(answer.output)));
     // The output is "123" or "123;cluster"; site plug-ins may print lines before it.
@@ -95,8 +70,9 @@ std::string slurm_client::submit(const array& tasks) const {
 std::optional<std::map<slurm_client::task, std::string>> slurm_client::states(
     const std::vector<std::string>& jobs) const {
     std::map<task, std::string> all;
-    const auto answer = run({"squeue", "--noheader", "--array", "--states=all",
-                             fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
+    const auto answer =
+        run_command({"squeue", "--noheader", "--array", "--states=all",
+                     fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
     // The error for a job that ended more than MinJobAge ago.
     const bool forgotten = answer.output.find("Invalid job id") != answer.output.npos;
     if (answer.status != 0 && !forgotten) return std::nullopt;
@@ -112,13 +88,13 @@ std::optional<std::map<slurm_client::task, std::string>> slurm_client::states(
 void slurm_client::cancel(const std::vector<std::string>& jobs) const {
     std::vector<std::string> words{"scancel"};
     words.insert(words.end(), jobs.begin(), jobs.end());
-    run(words);
+    run_command(words);
 }
 
 unsigned slurm_client::processors(const std::string& partition) const {
     std::vector<std::string> words{"sinfo", "--noheader", "--format=%C"};
     if (!partition.empty()) words.push_back("--partition=" + partition);
-    const auto answer = run(words);
+    const auto answer = run_command(words);
     if (answer.status != 0)
         throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(answer.output)));
     // Each line is "allocated/idle/other/total" for one partition.

@@ -40,13 +40,6 @@ public:
 
     /// Processors of the partition that are in use or free; at least 1. \throws slurm_error
     unsigned processors(const std::string& partition) const;
-
-private:
-    struct reply {
-        int status;
-        std::string output;
-    };
-    static reply run(const std::vector<std::string>& words);
 };
 
 /// Whether a task in this state has ended. One in an unknown state has not.
