@@ -15,6 +15,7 @@
 
 #include "platform/app/scenario/files/scenario_files.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/share_folder.h"
 #include "platform/framework/misuse/allowance_text.h"
 
 namespace trn::scenario {
@@ -397,6 +398,9 @@ std::vector<std::filesystem::path> find_files(const std::filesystem::path& path)
         missing.code = mistake::unreadable_file;
         missing.file = path.string();
         missing.message = "no such scenario or folder";
+        if (const auto folder = share_folder("scenarios", {"../scenarios"}, path.string());
+            !folder.empty())
+            missing.message += fmt::format("; did you mean '{}'?", (folder / path).string());
         throw config_error(missing);
     }
     if (!fs::is_directory(path, unreadable)) return {path};
