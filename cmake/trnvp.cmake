@@ -23,6 +23,8 @@ option(TRNVP_SANITIZE "build with address and undefined-behaviour sanitizers" OF
 add_library(trn_options INTERFACE)
 target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion ${trn_error_option}
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wno-psabi>
+    # clang reports a function that std::stable_sort() of g++ 12's library uses.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>
     # The compiler's garbage collection takes 10 % of its time and frees little below this heap size
     # (KiB).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)

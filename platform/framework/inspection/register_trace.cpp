@@ -158,7 +158,7 @@ bool trace_line(sc_core::sc_trace_file* file, const indexed_name& wanted, const 
         sc_trace(file, *in, wanted.name);
     } else {
         check_below(wanted.numbers.front(), in->lines(), text);
-        in->trace(file, wanted.numbers.front(), wanted.name);
+        in->trace_line(file, wanted.numbers.front(), wanted.name);
     }
     return true;
 }

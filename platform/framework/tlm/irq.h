@@ -35,10 +35,10 @@ public:
 
     /// Adds the levels of all lines to a trace file of SystemC: `name`, or name_0, name_1, ...
     friend void sc_trace(sc_core::sc_trace_file* file, const irq_in& in, const std::string& name) {
-        for (unsigned line = 0; line < in.lines(); ++line) in.trace(file, line, name);
+        for (unsigned line = 0; line < in.lines(); ++line) in.trace_line(file, line, name);
     }
     /// Adds one of them.
-    void trace(sc_core::sc_trace_file* file, unsigned line, const std::string& name) const {
+    void trace_line(sc_core::sc_trace_file* file, unsigned line, const std::string& name) const {
         sc_core::sc_trace(file, inputs_.at(line).level,
                           lines() == 1 ? name : name + "_" + std::to_string(line));
     }
