@@ -27,26 +27,17 @@ packages=(ibverbs-providers ibverbs-utils libc6 libcap2 libfabric-bin libfabric1
 mpi_packages=(libevent-core-2.1-7t64 libevent-pthreads-2.1-7t64 libexpat1 libffi8 libhwloc15 libmunge2 libopenmpi40
     libpmix2t64 libpython3.13 libpython3.13-minimal libpython3.13-stdlib libucx0 openmpi-bin openmpi-common python3-mpi4py
     python3-pyverbs python3.13-minimal)
-build_packages=(libelf1t64 libzstd1)  # libraries of the kernel's build programs
 
 scripts=$(dirname "$(readlink -f "$0")")
 . "$scripts/fetching.sh"
 . "$scripts/private_apt.sh"
+. "$scripts/kernel_build.sh"
+cross=
 
 # The programs of Debian 13 run under its own loader, because the machine may have another C library.
 loader() { "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$work/unpacked/$libraries" "$@"; }
 
-download() {
-    mkdir -p "$work/deb"
-    (cd "$work/deb" && apt-get "${apt_options[@]}" download "$@" >&2) || give_up "cannot download $*"
-}
-
-unpack() {
-    local archive
-    download "$@"
-    for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/unpacked"; done
-    rm -r "$work/deb"
-}
+unpack() { unpack_into "$work/unpacked" "$@"; }
 
 get_kernel() {
     local module
@@ -59,59 +50,12 @@ get_kernel() {
     done
 }
 
-# runs_by_loader NAME PROGRAM: NAME becomes a script that starts PROGRAM of the kernel's build.
-runs_by_loader() {
-    local name=$work/kbuild/$1
-    mv "$work/kbuild/$2" "$name.program"
-    rm -f "$name"
-    printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" \
-        "$work/unpacked/$libraries" "$name.program" >"$name"
-    chmod +x "$name"
-}
-
-get_headers() {
-    local version=${release%%-*}  # 6.12.117+deb13
-    local headers=$work/unpacked/usr/src/linux-headers-$release
-    unpack "linux-headers-$release" "linux-headers-$version-common" "linux-kbuild-$version"
-    # The headers name each other by absolute paths.
-    sed -i "s#/usr/src/#$work/unpacked/usr/src/#" "$headers/Makefile"
-    ln -s "$work/unpacked/usr/lib/linux-kbuild-$version" "$work/kbuild"
-    runs_by_loader scripts/basic/fixdep scripts/basic/fixdep
-    runs_by_loader scripts/mod/modpost scripts/mod/modpost.real-lsb-64
-    runs_by_loader tools/objtool/objtool tools/objtool/objtool.real-x86
-}
-
-# build_modules FOLDER [VARIABLE=VALUE...]
-build_modules() {
-    local folder=$1
-    shift
-    # The machine's compiler is older than the kernel's: without an option of gcc 14, and without type information.
-    make -s -C "$work/unpacked/usr/src/linux-headers-$release" M="$folder" CC=gcc CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= \
-        CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2
-}
-
-build_driver() {
-    local series  # 6.12
-    series=$(cut -d . -f 1,2 <<<"$release")
-    say "building the EFA driver of Linux $series"
-    get_headers
-    download "linux-source-$series/$suite"
-    mkdir "$work/driver"
-    dpkg-deb --fsys-tarfile "$work"/deb/linux-source-*.deb |
-        tar -x -O "./usr/src/linux-source-$series.tar.xz" |
-        tar -x -J -C "$work/driver" --strip-components=5 "linux-source-$series/drivers/infiniband/hw/efa"
-    rm -r "$work/deb"
-    build_modules "$work/driver" CONFIG_INFINIBAND_EFA=m || give_up "the driver cannot be built"
-    strip -g -o "$work/ready/efa.ko" "$work/driver/efa.ko"
-}
-
 # build_for_guest FOLDER: modules of another source, for the kernel that is there.
 build_for_guest() {
     trap 'say "get_debian13.sh: line $LINENO failed"' ERR
     give_up() { say "$*"; exit 1; }
     private_apt "$suite"
     release=$(grep -a -o 'vermagic=[^ ]*' "$tools/debian13/efa.ko" | cut -d = -f 2)
-    unpack "${build_packages[@]}" libc6 zlib1g
     get_headers
     build_modules "$(readlink -f "$1")" || give_up "the modules in $1 cannot be built"
 }
@@ -156,6 +100,7 @@ get_mpi() {
 if [ "${1:-}" = --build ]; then
     [ -e "$tools/debian13/mpi" ] || { say "there are no Debian 13 guests: './dev setup' first"; exit 1; }
     work=$tools/debian13.new.$$
+    build=$work/build
     trap 'rm -rf "$work"' EXIT
     mkdir -p "$work"
     build_for_guest "$2"
@@ -165,15 +110,17 @@ fi
 stop_if_missing "$@"
 
 work=$tools/debian13.new.$$
+build=$work/build
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/ready/modules"
 private_apt "$suite"
 image=$(kernel_of "$suite")
 [ -n "$image" ] || give_up "$suite has no cloud kernel"
 release=${image#linux-image-}  # 6.12.117+deb13-cloud-amd64
-unpack "${packages[@]}" "${build_packages[@]}"
+unpack "${packages[@]}"
 get_kernel
-build_driver
+get_headers
+build_efa_driver "$work/ready/efa.ko"
 get_programs
 get_mpi
 rm -rf "$tools/debian13"

@@ -17,7 +17,7 @@ wanted="Linux guests"
 missing=$tools/missing
 made=(missing vmlinuz busybox modules qemu qemu-system-x86_64 kernel-release)  # by this script
 for_kernel=(efa efa-missing ena ena-missing nvme nvme-missing)                 # by others, for this kernel
-kept=(debian13 debian13-missing neuron.ko)                                     # a guest of its own, and the user's driver
+kept=(debian13 debian13-missing riscv64 riscv64-missing neuron.ko)  # machines of their own, and the user's driver
 newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
 
 speaks_vfio_user() { "$1" -machine none -nodefaults -device vfio-user-pci,help 2>/dev/null | grep -q socket; }

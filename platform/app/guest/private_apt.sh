@@ -5,7 +5,7 @@
 machine_release() { (. /etc/os-release && echo "${VERSION_CODENAME:-}"); }
 
 # private_apt SUITE...: an apt with the machine's mirror, proxy and certificates, but its own lists, no installed
-# packages and these suites. Sets apt_options.
+# packages and these suites. Sets apt_options. With $architecture, packages of that one too, as NAME:$architecture.
 private_apt() {
     local release keyring=/usr/share/keyrings/debian-archive-keyring.gpg uri suite
     release=$(machine_release)
@@ -17,6 +17,7 @@ private_apt() {
     apt_options=(-qq -o "Dir::State=$work" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work"
         -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
         -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
+        ${architecture:+-o "APT::Architectures::=$architecture"}
         -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any -o Acquire::Retries=3 -o Acquire::http::Timeout=30)
     apt-get "${apt_options[@]}" update >&2 || give_up "the Debian mirror of this machine cannot be read"
 }

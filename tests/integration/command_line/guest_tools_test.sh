@@ -31,8 +31,9 @@ for file in '*' 'busybox modules' .hidden; do
     rm "$scratch/tools/$file"
 done
 
-mkdir "$scratch/tools/debian13"
+mkdir "$scratch/tools/debian13" "$scratch/tools/riscv64"
 touch "$scratch/tools/neuron.ko" "$scratch/tools/debian13/neuron.ko" "$scratch/tools/efa-missing" "$scratch/tools/debian13-missing"
+touch "$scratch/tools/riscv64/neuron.ko" "$scratch/tools/riscv64-missing"
 PATH="$scratch/bin:$PATH" TRNVP_GUEST_TOOLS="$scratch/tools" "$get_tools" 2>"$scratch/said" && exit 1
 [ -e "$scratch/reached" ] || { cat "$scratch/said"; exit 1; }
-[ -e "$scratch/tools/neuron.ko" ] && [ -e "$scratch/tools/debian13/neuron.ko" ]
+[ -e "$scratch/tools/neuron.ko" ] && [ -e "$scratch/tools/debian13/neuron.ko" ] && [ -e "$scratch/tools/riscv64/neuron.ko" ]

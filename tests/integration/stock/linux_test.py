@@ -12,21 +12,16 @@ from running_platform import WALL_LIMIT
 TRNVP = os.environ["TRNVP"]
 OPENSBI = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
 INIT = pathlib.Path(os.environ["PROGRAMS"], "init")
-GET_KERNEL = pathlib.Path(__file__).with_name("get_kernel.sh")
-
-
-def kernel_folder():
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return pathlib.Path(os.environ.get("TRNVP_STOCK_KERNEL") or os.path.join(cache, "trnvp", "stock"))
 
 
 def kernel():
-    """The fetched kernel. Raises SkipTest with the reason if it is missing."""
-    folder = kernel_folder()
-    if subprocess.run([GET_KERNEL], check=False, capture_output=True).returncode == 0:
-        return folder / "vmlinuz"
-    missing = folder / "missing"
-    raise unittest.SkipTest(missing.read_text().strip() if missing.exists() else "get_kernel.sh failed")
+    """The kernel that get_riscv64.sh fetches. Raises SkipTest with the reason if it is missing."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = pathlib.Path(os.environ.get("TRNVP_GUEST_TOOLS") or os.path.join(cache, "trnvp", "guest"))
+    image, missing = folder / "riscv64" / "vmlinuz", folder / "riscv64-missing"
+    if image.exists():
+        return image
+    raise unittest.SkipTest(missing.read_text().strip() if missing.exists() else "no kernel for riscv64: run ./dev setup")
 
 
 def archive(files):
