@@ -12,6 +12,7 @@
 #include "models/soc/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/wave_options.h"
+#include "platform/app/host_software/host_software.h"
 #include "platform/app/kinds_option.h"
 #include "platform/app/trace_name.h"
 
@@ -42,6 +43,9 @@ void board_options::add_to(cli::command& command) {
 }
 
 void board_options::add_software_to(cli::command& command) {
+    command.add_option("--host", host,
+                       "linux: the processors of each server, and their Linux, are in the "
+                       "simulation");
     command
         .add_option("--load", load,
                     "FILE@ADDRESS, or an ELF file: an image of stock software for the management "
@@ -96,6 +100,15 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
     set.push_back("bootargs=" + bootargs);
 }
 
+void board_options::add_host(std::vector<std::string>& set) const {
+    if (!host.empty()) set.push_back("host=" + host);
+    try {
+        add_host_software(set);
+    } catch (const std::runtime_error& why) {
+        throw user_error(std::string("host=linux: ") + why.what());
+    }
+}
+
 void board_options::add_outputs(output_files& files) const {
     files.add("--trace", build.trace);
     files.add("--vcd", build.waves.file);
@@ -112,6 +125,7 @@ platform_options board_options::checked() const {
     check_waves(build.waves);
     auto all = build;
     add_stock_software(all.set);
+    add_host(all.set);
     all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const auto parsed = time_policy::parse(policy);
     if (!parsed)

@@ -23,9 +23,11 @@ struct board_options {
     std::filesystem::path record, fidelity_report;
     std::vector<std::string> load;  ///< FILE@ADDRESS: images of stock software
     std::string initrd, device_tree, bootargs;
+    std::string host;  ///< "linux": the Linux of each server is in the simulation
 
     void add_to(cli::command& command);
-    /// Adds the options for stock software on the management processor; only `run` has them.
+    /// Adds the options for software of processors: stock software on the management processor, and
+    /// the host inside. Only `run` has them.
     void add_software_to(cli::command& command);
     /// Adds the files that the options ask for. \throws user_error
     void add_outputs(output_files& files) const;
@@ -36,6 +38,7 @@ struct board_options {
 
 private:
     void add_stock_software(std::vector<std::string>& set) const;
+    void add_host(std::vector<std::string>& set) const;
 };
 
 }  // namespace trn

@@ -35,7 +35,7 @@ std::filesystem::path input_named(const std::string& name, const reader& r) {
 struct host_step {
     std::string server;
     std::optional<std::string> run, copy_in, copy_out;
-    std::string to;
+    std::string target;
     std::uint8_t status = 0;
     std::optional<std::string> text, matches;
     std::vector<std::string> captures = {};
@@ -69,15 +69,15 @@ private:
         }
     }
     std::string described() const {
-        const auto where = server.empty() ? "host" : "host " + server;
-        if (copy_in) return fmt::format("{}: copy {} to {}", where, *copy_in, to);
-        if (copy_out) return fmt::format("{}: copy {} to {}", where, *copy_out, to);
-        return fmt::format("{}: {}", where, run.value_or(""));
+        const auto name = server.empty() ? "host" : "host " + server;
+        if (copy_in) return fmt::format("{}: copy {} to {}", name, *copy_in, target);
+        if (copy_out) return fmt::format("{}: copy {} to {}", name, *copy_out, target);
+        return fmt::format("{}: {}", name, run.value_or(""));
     }
     void work(scenario_context& ctx) const {
         auto& host = ctx.kept.get<inside_hosts>(ctx.control.consoles()).find(server);
         if (copy_in)
-            check(host.put(to, bytes, ctx.waits, within.value), ctx);
+            check(host.put(target, bytes, ctx.waits, within.value), ctx);
         else if (copy_out)
             keep(host.get(*copy_out, ctx.waits, within.value));
         else
@@ -98,9 +98,9 @@ private:
     void keep(const inside_host::answer& answer) const {
         if (answer.status != 0)
             throw step_failure(fmt::format("the host cannot read {}: {}", *copy_out, answer.bytes));
-        std::ofstream file(to, std::ios::binary | std::ios::trunc);
+        std::ofstream file(target, std::ios::binary | std::ios::trunc);
         file << answer.bytes;
-        if (!file.flush()) throw step_failure(fmt::format("{} cannot be written", to));
+        if (!file.flush()) throw step_failure(fmt::format("{} cannot be written", target));
     }
 };
 
@@ -115,7 +115,7 @@ std::vector<step_kind> host_steps() {
             key("copy_in", &h::copy_in,
                 "a file beside the scenario, or of the software of hosts inside"),
             key("copy_out", &h::copy_out, "a file of the host"),
-            key("to", &h::to, "path of the copy").only_with({"copy_in", "copy_out"}),
+            key("to", &h::target, "path of the copy").only_with({"copy_in", "copy_out"}),
             key("server", &h::server, "the first server unless given"),
             key("status", &h::status, "exit status that the command must have"),
             key("text", &h::text, "the output must contain this").only_with({"run"}),
