@@ -592,6 +592,40 @@ def rtl(trnvp):
     ]
 
 
+def host_inside(trnvp):
+    """A Linux inside with the public Neuron driver on one chip: from power-on, and from its shared booted state."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    driver = pathlib.Path(os.environ.get("TRNVP_GUEST_TOOLS") or cache / "trnvp" / "guest") / "riscv64" / "neuron.ko"
+    if not driver.exists():
+        print(f"host_inside: no {driver}", file=sys.stderr)
+        return []
+
+    def once(head, steps):
+        text = f"scenario: inside\nboard: trn3-chip\nset: {{host: linux}}\n{head}time_limit: 30 s\nmemory_limit: 2 GiB\nsteps:\n"
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(text + "".join(f"  - {step}\n" for step in ["boot: {host: linux}", *steps]))
+            file.flush()
+            run = subprocess.Popen([trnvp, "test", file.name, "-j", "1", "--json"], stdout=subprocess.PIPE)
+            report = json.loads(run.stdout.read())
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+        if run.returncode != 0:
+            raise subprocess.CalledProcessError(run.returncode, run.args)
+        return report, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+    load = [f"host: {{copy_in: '{driver}', to: /root/neuron.ko}}", "host: {run: insmod neuron.ko && ls /dev/neuron0}"]
+    _, alone, _ = once("", [])
+    _, whole, memory = once("", load)
+    report, _, _ = once("matrix: {n: [1, 2, 3, 4, 5]}\n", ["wait: '${n} us'"])
+    first = 1000 * statistics.median(one["first_step_s"] for one in report)
+    return [
+        row("Linux inside boots and loads the Neuron driver, processor time", whole, "s", "at most 15 s", whole <= 15),
+        row("Linux inside with the Neuron driver, resident", memory, "MiB", "at most 400 MiB", memory <= 400),
+        row("Linux inside loads the Neuron driver, processor time", whole - alone, "s", "", None),
+        row("scenario forked from a booted Linux inside, to its first step", first, "ms", "at most 30 ms", first <= 30),
+    ]
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -620,6 +654,7 @@ WHOLE_RUNS = {
     "merge": regression.merge,
     "slurm": regression.slurm,
     "rtl": rtl,
+    "host_inside": host_inside,
 }
 
 

@@ -59,6 +59,7 @@ while read -r verb length name <&3; do
         status=$?
         ;;
     put)
+        blockdev --flushbufs /dev/pmem0
         head -c "$length" /dev/pmem0 2>/tmp/.output >"$name" && chmod 755 "$name"
         status=$?
         ;;
