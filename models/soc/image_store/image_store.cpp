@@ -34,10 +34,19 @@ std::span<const std::uint8_t> bytes_of(const T& value) {
 }  // namespace
 
 image_store::image_store(sc_core::sc_module_name name, const config& cfg)
-    : memory(name, {.size = cfg.size, .read_only = true}),
-      choices_(cfg),
-      images_(read_images(cfg)) {
+    : memory(name, {.size = cfg.size, .read_only = true}), choices_(cfg) {
+    store_images();
     write_table();
+}
+
+void image_store::store_images() {
+    std::uint64_t offset = table_size;
+    for (const auto& image : read_images(choices_)) {
+        images_.push_back({image.address, image.bytes.size(), offset});
+        const bool fits = load(offset, image.bytes);
+        sc_assert(fits);
+        offset = (offset + image.bytes.size() + alignment - 1) / alignment * alignment;
+    }
 }
 
 std::vector<boot_image> image_store::read_images(const config& cfg) {
@@ -81,7 +90,9 @@ void image_store::set_device_tree(std::span<const std::uint8_t> tree) {
             fmt::format("the device tree of the board has {} bytes, at most {}; name a file with "
                         "'device_tree'",
                         tree.size(), max_tree));
-    images_.back().bytes.assign(tree.begin(), tree.end());
+    images_.back().length = tree.size();
+    const bool fits = load(images_.back().offset, tree);
+    sc_assert(fits);
     write_table();
 }
 
@@ -97,14 +108,9 @@ void image_store::write_table() {
                               has_next ? images_[1].address : 0,
                               images_.back().address};
     load(0, bytes_of(header));
-    std::uint64_t offset = table_size;
     for (std::size_t i = 0; i < images_.size(); ++i) {
-        const boot_image& image = images_[i];
-        const table_entry entry{image.address, image.bytes.size(), offset};
+        const table_entry entry{images_[i].address, images_[i].length, images_[i].offset};
         load(sizeof header + i * sizeof entry, bytes_of(entry));
-        const bool fits = load(offset, image.bytes);
-        sc_assert(fits);
-        offset = (offset + image.bytes.size() + alignment - 1) / alignment * alignment;
     }
 }
 

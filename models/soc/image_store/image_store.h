@@ -47,10 +47,16 @@ public:
     const config& choices() const { return choices_; }
 
 private:
+    /// An image in the store.
+    struct entry {
+        std::uint64_t address, length, offset;  // bytes
+    };
+
+    void store_images();
     void write_table();
 
     const config choices_;
-    std::vector<boot_image> images_;
+    std::vector<entry> images_;  // the device tree is the last one
 };
 
 }  // namespace trn
