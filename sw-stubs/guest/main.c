@@ -2,6 +2,7 @@
 /* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs or the
  * public Neuron driver: the driver stub in a Linux guest. Exit status 0: all checks passed; 1: a
  * check failed; 2: usage. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,22 +103,35 @@ static int usage(void) {
         "                           is the public driver, which must be loaded\n"
         "       trn-guest count N   nothing but whether there are N devices\n"
         "       trn-guest errors    let PCI functions and bridges report errors, as firmware does\n"
-        "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
+        "       trn-guest end STATUS PLACE  leave the status of the machine: by the port of "
+        "QEMU's\n"
+        "                           debug exit device, which ends QEMU, or on a console\n");
     return 2;
 }
 
-/* Flushes the console, then stops the machine. The byte is the status plus one, to distinguish it
- * from QEMU's own failures. */
-static int end_machine(const char* status, const char* port) {
-    const unsigned long number = strtoul(port, NULL, 0);
-    tcdrain(STDOUT_FILENO);
+/* The byte is the status plus one, to distinguish it from QEMU's own failures. */
+static void end_by_port(int status, unsigned long port) {
 #ifdef __x86_64__
-    if (number <= 0xffff && ioperm(number, 1, 1) == 0)
-        outb((unsigned char)(atoi(status) + 1), (unsigned short)number);
+    if (port <= 0xffff && ioperm(port, 1, 1) == 0)
+        outb((unsigned char)(status + 1), (unsigned short)port);
 #else
-    (void)status, (void)number; /* no port I/O */
+    (void)status, (void)port; /* only x86 has ports */
 #endif
-    return 1; /* not in a machine with an exit device */
+}
+
+/* Leaves the status with QEMU: by its debug exit device, which stops the machine, or as a line on a
+ * second console, after which the caller powers off. Flushes the consoles first. */
+static int end_machine(const char* status, const char* place) {
+    tcdrain(STDOUT_FILENO);
+    if (place[0] != '/') {
+        end_by_port(atoi(status), strtoul(place, NULL, 0));
+        return 1; /* not in a machine with an exit device */
+    }
+    const int console = open(place, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (console < 0) return 1;
+    const bool ok = dprintf(console, "\nstatus %d\n", atoi(status)) > 0 && tcdrain(console) == 0;
+    close(console);
+    return ok ? 0 : 1;
 }
 
 int main(int argc, char** argv) {

@@ -32,7 +32,6 @@ scripts=$(dirname "$(readlink -f "$0")")
 . "$scripts/fetching.sh"
 . "$scripts/private_apt.sh"
 . "$scripts/kernel_build.sh"
-cross=
 
 # The programs of Debian 13 run under its own loader, because the machine may have another C library.
 loader() { "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$work/unpacked/$libraries" "$@"; }

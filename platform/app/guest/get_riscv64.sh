@@ -23,8 +23,6 @@ tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
 wanted="riscv64 machines"
 missing=$tools/riscv64-missing
 suite=trixie
-architecture=riscv64
-cross=riscv64-linux-gnu-
 libraries=usr/lib/riscv64-linux-gnu
 modules=(nvme ib_uverbs rdma_ucm ena virtio_net virtio_blk ext4 crc32c_generic)
 root_programs=(fi_info fi_pingpong ib_read_bw ib_read_lat ib_send_bw ib_send_lat ib_write_bw ib_write_lat ibv_devinfo)
@@ -42,9 +40,10 @@ scripts=$(dirname "$(readlink -f "$0")")
 . "$scripts/fetching.sh"
 . "$scripts/private_apt.sh"
 . "$scripts/kernel_build.sh"
+for_architecture riscv64
 
 # unpack PACKAGE...: of this architecture
-unpack() { unpack_into "$work/unpacked" "${@/%/:$architecture}"; }
+unpack() { unpack_into "$work/unpacked" "${@/%/:$debian}"; }
 
 get_kernel() {
     say "unpacking the kernel $release"
@@ -87,7 +86,7 @@ list_modules() {
 }
 
 get_build() {
-    get_headers ":$architecture"
+    get_headers
     find "$build"/usr/src/*-common/arch -mindepth 1 -maxdepth 1 -type d ! -name riscv -exec rm -r {} +
     find "$build/usr" -mindepth 1 -maxdepth 1 ! -name src ! -name lib ! -name lib64 -exec rm -r {} +
     rm -rf "$build"/{etc,usr/lib/x86_64-linux-gnu/{gconv,audit}}
@@ -171,7 +170,7 @@ build=$work/ready/build
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/ready/modules" || give_up "cannot write $tools"
 private_apt "$suite"
-release=$(apt-cache "${apt_options[@]}" depends "linux-image-riscv64:$architecture" |
+release=$(apt-cache "${apt_options[@]}" depends "linux-image-riscv64:$debian" |
     sed -n 's/.*Depends: linux-image-\([0-9][^: ]*\).*/\1/p')  # 6.12.117+deb13-riscv64
 [ -n "$release" ] || give_up "$suite has no kernel for riscv64"
 unpack "${packages[@]}" "${net_packages[@]}" "${disk_packages[@]}" "${mpi_packages[@]}"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/guest/image.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,22 +35,6 @@ std::string call(const std::string& path, const std::vector<std::string>& words)
     std::string text = quoted(path);
     for (const auto& word : words) text += " " + quoted(word);
     return text;
-}
-
-constexpr bool is_riscv64(guest_image::architecture machine) {
-    return machine == guest_image::architecture::riscv64;
-}
-
-/// The content of a program, module or script. \throws file_error if it is of another architecture
-std::string code_of(const fs::path& file, guest_image::architecture machine) {
-    auto content = content_of(file);
-    const unsigned expected = is_riscv64(machine) ? EM_RISCV : EM_X86_64,
-                   found = architecture_of(content);
-    if (found != 0 && found != expected)
-        throw file_error(
-            fmt::format("{}: is not for {}, but for another architecture (ELF machine {})",
-                        file.string(), is_riscv64(machine) ? "riscv64" : "x86-64", found));
-    return content;
 }
 
 /// Copies the content of a folder to `place`, which is a path in the image, or "".
@@ -94,6 +77,7 @@ void add_libraries(initramfs& out, const std::vector<shared_libraries>& programs
     for (const auto& [path, file] : files) out.file(path, content_of(file), true);
 }
 
+// trn-guest ends QEMU with a status; a script cannot, since these kernels have no /dev/port.
 constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root
 /bin/busybox mount -t proc proc /proc
@@ -101,41 +85,12 @@ constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs devtmpfs /dev 2>/dev/null
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/root
-[ ! -e /bin/trn-guest ] || trn-guest errors
+trn-guest errors
+end() {
+    trn-guest end $(($1 > 126 ? 126 : $1)) $status_place
+    poweroff -f
+}
 cd /root
-)sh";
-
-/// trn-guest ends QEMU with a status; a script cannot, since this kernel has no /dev/port.
-constexpr const char* end_of_qemu = R"sh(end() {
-    trn-guest end $(($1 > 126 ? 126 : $1)) $exit_port
-    poweroff -f
-}
-)sh";
-
-/// A change of the terminal's modes waits until the console has printed everything.
-constexpr const char* end_of_riscv64 = R"sh(end() {
-    echo "trnvp: status $1"
-    stty -echo
-    poweroff -f
-}
-)sh";
-
-constexpr const char* load_kernel_modules = R"sh(for word in $(cat /proc/cmdline); do
-    case $word in trn.modules=*)
-        for module in $(echo ${word#*=} | tr , ' '); do
-            modprobe $module || { status=$?; dmesg | tail -5; end $status; }
-        done
-    esac
-done
-)sh";
-
-constexpr const char* execute_commands = R"sh(stty -echo
-echo "trnvp: ready"
-while read -r line; do
-    case $line in "end "*) $line ;; esac
-    (eval "$line")
-    echo "trnvp: status $?"
-done
 )sh";
 
 /// For modprobe. The file `release` beside the folder has the kernel's release.
@@ -152,18 +107,13 @@ std::string guest_image::initramfs() const {
     trn::initramfs out;
     for (const char* folder : {"bin", "dev", "modules", "program"}) out.folder(folder);
     out.character_device("dev/console", 5, 1);
-    out.file("bin/busybox", code_of(busybox, machine), true);
-    if (!own_program.empty()) out.file("bin/trn-guest", code_of(own_program, machine), true);
-    std::string init = is_riscv64(machine) ? fmt::format("{}{}", head, end_of_riscv64)
-                                           : fmt::format("{}exit_port={}\n{}", head,
-                                                         guest_machine::exit_port, end_of_qemu);
-    if (!kernel_modules.empty()) {
-        add_kernel_modules(out, kernel_modules);
-        init += load_kernel_modules;
-    }
+    out.file("bin/busybox", content_of(busybox), true);
+    out.file("bin/trn-guest", content_of(own_program), true);
+    if (!kernel_modules.empty()) add_kernel_modules(out, kernel_modules);
+    std::string init = fmt::format("{}status_place={}\n", head, architecture->status_place);
     for (const auto& [file, parameters] : modules) {
         const auto path = "modules/" + file.filename().string();
-        out.file(path, code_of(file, machine));
+        out.file(path, content_of(file));
         init += fmt::format("insmod {} || {{ status=$?; dmesg | tail -5; end $status; }}\n",
                             call("/" + path, parameters));
     }
@@ -174,19 +124,14 @@ std::string guest_image::initramfs() const {
     std::vector<shared_libraries> needed;
     for (const auto& [file, arguments] : programs) {
         const auto path = "program/" + file.filename().string();
-        const auto content = code_of(file, machine);
+        const auto content = content_of(file);
         out.file(path, content, true);
-        if (!is_riscv64(machine))
-            needed.push_back(shared_libraries_of(file, content));
-        else if (!loader_of(content).empty())
-            throw file_error(fmt::format("{}: needs shared libraries: link the program statically",
-                                         file.string()));
+        needed.push_back(shared_libraries_of(file, content));
         init +=
             fmt::format("[ $status != 0 ] || {{ {}; status=$?; }}\n", call("/" + path, arguments));
     }
     add_libraries(out, needed);
     if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
-    if (commands) init += execute_commands;
     out.file("init", init + "end $status\n", true);
     return out.bytes();
 }

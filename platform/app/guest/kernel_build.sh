@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For get_... scripts that build modules for the kernel $release (6.12.117+deb13-cloud-amd64) of Debian $suite;
-# sourced, not run. They have called private_apt (private_apt.sh), and set $build, the folder of headers and kernel
-# build programs, and $cross, the prefix of the compiler ("": the machine's own).
+# sourced, not run. They have called for_architecture and private_apt (private_apt.sh), and set $build, the folder of
+# headers and kernel build programs.
 
 build_packages=(libc6 libelf1t64 libzstd1 zlib1g)  # libraries of the kernel's build programs
 
@@ -37,13 +37,16 @@ SCRIPT
     chmod +x "$name"
 }
 
-# get_headers [:ARCHITECTURE]: into $build
+# get_headers: into $build
 get_headers() {
-    local version=${release%%-*}  # 6.12.117+deb13
-    unpack_into "$build" "${build_packages[@]}" "linux-headers-$release${1:-}" "linux-headers-$version-common" \
-        "linux-kbuild-$version"
+    local package=linux-headers-$release:$debian depends
+    mapfile -t depends < <(apt-cache "${apt_options[@]}" depends "$package" |
+        grep -oE 'linux-(headers-.*-common|kbuild-[^:>]*)' | sort -u)
+    unpack_into "$build" "$package" "${depends[@]}"
     # The headers name each other by absolute paths.
     sed -i "s#/usr/src/#../#" "$build/usr/src/linux-headers-$release/Makefile"
+    [ "$suite" != "$(machine_release)" ] || return 0
+    unpack_into "$build" "${build_packages[@]}"
     runs_by_loader scripts/basic/fixdep scripts/basic/fixdep
     runs_by_loader scripts/mod/modpost scripts/mod/modpost.real-lsb-64
     runs_by_loader tools/objtool/objtool tools/objtool/objtool.real-x86

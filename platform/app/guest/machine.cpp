@@ -7,11 +7,13 @@
 #endif
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -70,6 +72,26 @@ constexpr unsigned instruction_shift = 2;
 // Frequency of the guest's time stamp counter then.
 constexpr unsigned instruction_clock_khz = 1'000'000;
 
+/// The number of the last line "status N"; nothing for more than 126. Reads the end of the file,
+/// since the guest can write much.
+std::optional<int> status_in(const fs::path& file) {
+    std::optional<int> found;
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    constexpr std::streamoff max_bytes = 4096;
+    in.seekg(std::max<std::streamoff>(0, in.tellg() - max_bytes));
+    constexpr std::string_view word = "status ";
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with(word)) continue;
+        const auto digits = line.find_last_not_of("\r");
+        int status = 0;
+        const auto* end = line.data() + digits + 1;
+        const auto read = std::from_chars(line.data() + word.size(), end, status);
+        if (read.ec == std::errc() && read.ptr == end && status >= 0 && status <= 126)
+            found = status;
+    }
+    return found;
+}
+
 }  // namespace
 
 fs::path guest_tools::folder() {
@@ -79,25 +101,27 @@ fs::path guest_tools::folder() {
            "trnvp/guest";
 }
 
-fs::path guest_tools::find(const std::string& name) {
-    auto file = folder() / name;
+fs::path guest_tools::find(const std::string& name, const guest_architecture& architecture) {
+    const auto tools = folder() / architecture.tools;
+    auto file = tools / name;
     if (fs::exists(file)) return file;
     std::string why;
-    std::ifstream reason(folder() / "missing");
+    std::ifstream reason(architecture.tools.empty()
+                             ? tools / "missing"
+                             : folder() / fmt::format("{}-missing", architecture.tools));
     std::getline(reason, why);
     throw tools_missing(fmt::format("no {} for guests in {}: run './dev setup'{}{}", name,
-                                    folder().string(), why.empty() ? "" : "; last time: ", why));
+                                    tools.string(), why.empty() ? "" : "; last time: ", why));
 }
 
 std::vector<std::string> guest_machine::command() const {
-    // share=on, since the platform maps the guest's RAM. 46 address bits hold sixteen BAR4 of 256
-    // GiB.
+    // share=on, since the platform maps the guest's RAM.
     std::vector<std::string> line{
         qemu.string(),
         "-M",
-        nodes == 1 ? "q35,accel=tcg,memory-backend=ram" : "q35,accel=tcg",
+        fmt::format("{}{}", architecture->machine, nodes == 1 ? ",memory-backend=ram" : ""),
         "-cpu",
-        "max,phys-bits=46",
+        std::string(architecture->cpu),
         "-smp",
         std::to_string(cpus),
         "-m",
@@ -109,20 +133,25 @@ std::vector<std::string> guest_machine::command() const {
         "-no-reboot",
         "-display",
         "none",
-        "-serial",
-        interactive ? "mon:stdio" : "stdio",
-        "-device",
-        fmt::format("isa-debug-exit,iobase={:#x},iosize=0x1", exit_port),
-        "-kernel",
-        kernel.string(),
-        "-initrd",
-        initrd.string(),
-        "-append",
-        append,
     };
+    if (architecture->has_status_file())
+        line.insert(line.end(), {"-serial", "file:" + status_file.string()});
+    line.insert(line.end(), {
+                                "-serial",
+                                interactive ? "mon:stdio" : "stdio",
+                                "-kernel",
+                                kernel.string(),
+                                "-initrd",
+                                initrd.string(),
+                                "-append",
+                                append,
+                            });
+    line.insert(line.end(), architecture->arguments.begin(), architecture->arguments.end());
     if (minimal_firmware)
-        line.insert(line.end(), {"-bios", "qboot.rom", "-global",
+        line.insert(line.end(), {"-bios", std::string(architecture->minimal_firmware), "-global",
                                  "q35-pcihost.pci-hole64-size=" + std::string(window_for_bars)});
+    else if (!firmware.empty())
+        line.insert(line.end(), {"-bios", firmware.string()});
     if (runs_by == clock::instructions)
         line.insert(line.end(), {"-icount", fmt::format("shift={},sleep=on", instruction_shift)});
     if (!product.empty()) {
@@ -139,9 +168,6 @@ std::vector<std::string> guest_machine::command() const {
         line.insert(line.end(), {"-numa", fmt::format("node,nodeid={},cpus={}-{}{}", n,
                                                       n * cpus / nodes, (n + 1) * cpus / nodes - 1,
                                                       n == 0 ? ",memdev=ram" : "")});
-    // Uses the ports' own hot plug instead of ACPI's: only then their links count as active, and a
-    // guest can recover from fatal errors.
-    line.insert(line.end(), {"-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"});
     if (!monitor.empty())
         line.insert(line.end(), {"-qmp", fmt::format("unix:{},server=on,wait=off",
                                                      option_text(monitor.string()))});
@@ -154,13 +180,16 @@ std::vector<std::string> guest_machine::command() const {
 /// processor time meanwhile, the kernel panics over a broken timer, or its clock runs several times
 /// too fast.
 std::string guest_machine::clock_arguments() const {
+    if (!architecture->measures_clock) return {};
     const unsigned khz = runs_by == clock::instructions ? instruction_clock_khz : time_stamp_khz();
-    return khz == 0 ? "no_timer_check" : fmt::format("no_timer_check tsc_early_khz={}", khz);
+    return khz == 0 ? " no_timer_check" : fmt::format(" no_timer_check tsc_early_khz={}", khz);
 }
 
 /// QEMU exits with twice the byte written to the device, plus one. The byte is the status plus one,
 /// since QEMU exits with 1 for errors of its own.
-std::optional<int> guest_machine::guest_status(int qemu_status) {
+std::optional<int> guest_machine::guest_status(int qemu_status) const {
+    if (architecture->has_status_file())
+        return qemu_status == 0 ? status_in(status_file) : std::nullopt;
     if (qemu_status < 3 || qemu_status % 2 == 0) return std::nullopt;
     return qemu_status / 2 - 1;
 }

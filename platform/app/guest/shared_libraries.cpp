@@ -29,13 +29,22 @@ std::optional<T> part_of(std::string_view bytes, std::uint64_t offset) {
     return part;
 }
 
-/// Nothing for a file that is not a 64-bit ELF file.
-std::optional<Elf64_Ehdr> head_of(std::string_view bytes) {
+/// The loader that an ELF file names; "": none.
+std::string loader_of(std::string_view bytes) {
     const auto head = part_of<Elf64_Ehdr>(bytes, 0);
     if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
         head->e_ident[EI_CLASS] != ELFCLASS64)
-        return std::nullopt;
-    return head;
+        return {};
+    for (unsigned n = 0; n < head->e_phnum; ++n) {
+        if (head->e_phoff > bytes.size()) return {};
+        const auto segment =
+            part_of<Elf64_Phdr>(bytes, head->e_phoff + std::uint64_t{n} * sizeof(Elf64_Phdr));
+        if (!segment) return {};
+        if (segment->p_type != PT_INTERP || segment->p_offset > bytes.size()) continue;
+        const auto name = bytes.substr(segment->p_offset, segment->p_filesz);
+        return std::string(name.substr(0, name.find('\0')));
+    }
+    return {};
 }
 
 /// The library that the loader does not find, by its text; "": none.
@@ -53,32 +62,12 @@ std::string missing_library(const std::string& text) {
 
 }  // namespace
 
-std::string loader_of(std::string_view bytes) {
-    const auto head = head_of(bytes);
-    if (!head) return {};
-    for (unsigned n = 0; n < head->e_phnum; ++n) {
-        if (head->e_phoff > bytes.size()) return {};
-        const auto segment =
-            part_of<Elf64_Phdr>(bytes, head->e_phoff + std::uint64_t{n} * sizeof(Elf64_Phdr));
-        if (!segment) return {};
-        if (segment->p_type != PT_INTERP || segment->p_offset > bytes.size()) continue;
-        const auto name = bytes.substr(segment->p_offset, segment->p_filesz);
-        return std::string(name.substr(0, name.find('\0')));
-    }
-    return {};
-}
-
-unsigned architecture_of(std::string_view bytes) {
-    const auto head = head_of(bytes);
-    return head ? head->e_machine : 0;
-}
-
 shared_libraries shared_libraries_of(const fs::path& program, std::string_view bytes) {
     shared_libraries needed{loader_of(bytes), {}};
     if (needed.loader.empty()) return needed;
     if (needed.loader != known_loader)
         throw file_error(fmt::format(
-            "{}: its loader is {}, and guests have only {}: link the program statically",
+            "{}: its loader is {}, and only {} brings libraries: link the program statically",
             program.string(), needed.loader, known_loader));
     const auto text = run_command({needed.loader, "--list", fs::absolute(program).string()}).output;
     if (const auto missing = missing_library(text); !missing.empty())

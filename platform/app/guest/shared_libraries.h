@@ -17,12 +17,6 @@ struct shared_libraries {
 /// Folder of libraries that the loader searches by itself, without '/' in front.
 inline constexpr const char* library_folder = "lib/x86_64-linux-gnu";
 
-/// Path of the dynamic loader that an ELF file names; "": static, or not a program.
-std::string loader_of(std::string_view bytes);
-
-/// The architecture of an ELF file, as in its header (EM_X86_64, ...); 0: not an ELF file.
-unsigned architecture_of(std::string_view bytes);
-
 /// The shared libraries of `program`, and those that they need, as the loader of this machine finds
 /// them; the loader does not run the program. `bytes`: its content. \throws file_error: there is
 /// none of that name, or another loader is needed

@@ -28,7 +28,15 @@ void check_names(const std::string& option, const std::vector<guest_image::file_
     }
 }
 
-guest_image::file_and_words split(const std::string& option, const std::string& text) {
+/// \throws user_error for a file of another architecture
+void check_architecture(const std::string& option, const fs::path& file,
+                        const guest_architecture& wanted) {
+    if (const auto why = other_architecture(file, wanted); !why.empty())
+        throw user_error(fmt::format("{}: {}", option, why));
+}
+
+guest_image::file_and_words split(const std::string& option, const std::string& text,
+                                  const guest_architecture& wanted) {
     std::istringstream input(text);
     std::string file, word;
     input >> file;
@@ -36,12 +44,19 @@ guest_image::file_and_words split(const std::string& option, const std::string& 
     while (input >> word) out.words.push_back(word);
     if (!fs::is_regular_file(out.file))
         throw user_error(fmt::format("{}: there is no file '{}'", option, file));
+    check_architecture(option, file, wanted);
     return out;
 }
 
 /// The program trn-guest, in the folder of this executable.
-fs::path own_program() {
-    return fs::read_symlink("/proc/self/exe").parent_path() / "trn-guest";
+fs::path own_program(const guest_architecture& wanted) {
+    auto program = fs::read_symlink("/proc/self/exe").parent_path() / wanted.program;
+    if (!fs::exists(program))
+        throw tools_missing(
+            fmt::format("no {}: it is built where {}-linux-gnu-gcc is installed: "
+                        "run './dev setup', then './dev build'",
+                        program.string(), wanted.name));
+    return program;
 }
 
 }  // namespace
@@ -52,18 +67,22 @@ std::optional<guest_image> guest_image_of(const guest_options& chosen) {
             throw user_error("--module and --run belong to our own initramfs, not to --initrd");
         return std::nullopt;
     }
-    guest_image image{.busybox = guest_tools::find("busybox"), .own_program = own_program()};
-    for (const auto& module : chosen.modules) image.modules.push_back(split("--module", module));
+    const auto& architecture = *chosen.architecture;
+    guest_image image{.architecture = &architecture,
+                      .busybox = guest_tools::find("busybox", architecture),
+                      .own_program = own_program(architecture)};
+    for (const auto& module : chosen.modules)
+        image.modules.push_back(split("--module", module, architecture));
     for (const auto& program : chosen.programs) {
         if (fs::is_directory(program))
             image.folders.emplace_back(program);
         else
-            image.programs.push_back(split("--run", program));
+            image.programs.push_back(split("--run", program, architecture));
     }
     check_names("--module", image.modules);
     check_names("--run", image.programs);
     if (image.programs.empty() && chosen.modules.empty())
-        image.programs.push_back({own_program(), {}});
+        image.programs.push_back({image.own_program, {}});
     else if (image.programs.empty())
         image.shell = isatty(STDIN_FILENO) != 0;
     return image;
@@ -71,12 +90,18 @@ std::optional<guest_image> guest_image_of(const guest_options& chosen) {
 
 guest_machine guest_machine_of(const guest_options& chosen) {
     guest_machine m;
-    m.qemu = chosen.qemu.empty() ? guest_tools::find("qemu-system-x86_64") : chosen.qemu;
-    m.kernel = chosen.kernel.empty() ? guest_tools::find("vmlinuz") : chosen.kernel;
+    const auto& architecture = *chosen.architecture;
+    m.architecture = &architecture;
+    m.qemu =
+        chosen.qemu.empty() ? guest_tools::find(architecture.qemu(), architecture) : chosen.qemu;
+    m.kernel = chosen.kernel.empty() ? guest_tools::find("vmlinuz", architecture) : chosen.kernel;
+    if (!architecture.firmware.empty())
+        m.firmware = guest_tools::find(std::string(architecture.firmware), architecture);
     m.initrd = chosen.initrd;
     for (const auto& file : {chosen.kernel, chosen.initrd})
         if (!file.empty() && !fs::is_regular_file(file))
             throw user_error(fmt::format("there is no file '{}'", file.string()));
+    if (!chosen.kernel.empty()) check_architecture("--kernel", chosen.kernel, architecture);
     m.cpus = chosen.cpus;
     m.nodes = chosen.nodes;
     m.runs_by = chosen.clock;

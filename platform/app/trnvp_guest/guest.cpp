@@ -67,6 +67,12 @@ void add_guest(cli::command* c, int& status) {
                   "or after --module a shell); may be "
                   "repeated: one after the other until one fails. A folder is copied to /program")
         ->allow_extra_args(false);
+    std::vector<config::choice<const guest_architecture*>> architectures;
+    for (const auto& each : guest_architectures())
+        if (!each.machine.empty()) architectures.push_back({each.name, &each});
+    add_choice<const guest_architecture*>(c, "--arch", chosen->architecture,
+                                          "architecture of the guest (default: x86_64)",
+                                          std::move(architectures));
     c->add_option("--append", chosen->append, "more words for the kernel's command line");
     c->add_option("--kernel", chosen->kernel, "a kernel of your own");
     c->add_option("--initrd", chosen->initrd, "an initramfs of your own instead of ours");
@@ -96,8 +102,8 @@ void add_guest(cli::command* c, int& status) {
                                "--time-policy", "--hart", "--perf-map"});
     c->group_options("Which devices",
                      {"--server", "--servers", "--devices", "--functions", "--flat"});
-    c->group_options("Guest", {"--module", "--run", "--append", "--kernel", "--initrd", "--product",
-                               "--memory", "--cpus", "--nodes", "--clock", "--qemu"});
+    c->group_options("Guest", {"--arch", "--module", "--run", "--append", "--kernel", "--initrd",
+                               "--product", "--memory", "--cpus", "--nodes", "--clock", "--qemu"});
     c->group_options("Connections", {"--listen", "--gdb", "--uart", "--record"});
     c->group_options("Reports",
                      {"--trace", "--vcd", "--vcd-signal", "--vcd-from", "--vcd-until", "--misuse",

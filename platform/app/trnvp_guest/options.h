@@ -17,6 +17,7 @@ namespace trn {
 struct guest_options {
     board_options board;
     guest_choice choice;
+    const guest_architecture* architecture = &guest_architectures().front();
     bool flat = false;  ///< functions are on the root bus, without bridges
     std::filesystem::path listen;
     std::filesystem::path qemu, kernel, initrd;

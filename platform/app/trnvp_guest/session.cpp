@@ -177,10 +177,11 @@ private:
             m.product = parameter_of(platform_.modules().board(), "product").value_or("");
         m.instance_id = instance_id_of(any.server);
         // The kernel's tests of its own cryptography take a tenth of a boot under TCG.
-        m.append = "console=ttyS0 quiet panic=-1 cryptomgr.notests " + m.clock_arguments();
+        m.append = fmt::format("{} quiet panic=-1 cryptomgr.notests{}",
+                               m.architecture->kernel_parameters, m.clock_arguments());
         // SeaBIOS: qboot does not find the root buses of other NUMA nodes, and an init that is not
         // ours does not enable error messages.
-        m.minimal_firmware = image_ && m.nodes == 1;
+        m.minimal_firmware = image_ && m.nodes == 1 && !m.architecture->minimal_firmware.empty();
         if (m.minimal_firmware) m.append += " pci=assign-busses";  // qboot's are in reverse order
         // Huge pages of 2 MiB for DMA of programs, 16 MiB per device, made when a program asks.
         if (image_ && image_->modules.empty() && count != 0)
@@ -188,6 +189,7 @@ private:
         // The kernel passes parameters that it does not know to init as environment variables.
         const auto& server = any.server;
         m.monitor = folder() / fmt::format("qemu{}.qmp", guests_.size());
+        m.status_file = folder() / fmt::format("qemu{}.status", guests_.size());
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;
         if (image_) m.initrd = initramfs();
@@ -322,7 +324,7 @@ private:
             print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
             return ended->shell_status();
         }
-        if (const auto status = guest_machine::guest_status(ended->status)) {
+        if (const auto status = guest.machine().guest_status(ended->status)) {
             print_to(stderr, "trnvp: {} ended with status {}\n", subject, *status);
             return *status;
         }

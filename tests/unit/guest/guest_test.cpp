@@ -19,6 +19,10 @@ namespace {
 
 using testing::HasSubstr;
 
+const guest_architecture& aarch64() {
+    return guest_architectures().back();
+}
+
 TEST(GuestMachine, CommandLineIsQuotedForAShell) {
     const std::vector<std::string> words{"printf", "%s|", "plain",  "two words",
                                          "it's",   "",    "a$b\"c", "{\"x\":1}"};
@@ -186,11 +190,72 @@ TEST(GuestMachine, PassesTheCounterRateToTheGuest) {
 }
 
 TEST(GuestMachine, DistinguishesGuestStatusFromQemuStatus) {
-    EXPECT_EQ(guest_machine::guest_status(3), 0);
-    EXPECT_EQ(guest_machine::guest_status(17), 7);
-    EXPECT_EQ(guest_machine::guest_status(255), 126);
-    EXPECT_EQ(guest_machine::guest_status(0), std::nullopt) << "powered off";
-    EXPECT_EQ(guest_machine::guest_status(1), std::nullopt) << "QEMU's own failure";
+    const guest_machine m;
+    EXPECT_EQ(m.guest_status(3), 0);
+    EXPECT_EQ(m.guest_status(17), 7);
+    EXPECT_EQ(m.guest_status(255), 126);
+    EXPECT_EQ(m.guest_status(0), std::nullopt) << "powered off";
+    EXPECT_EQ(m.guest_status(1), std::nullopt) << "QEMU's own failure";
+}
+
+TEST(GuestMachine, StatusOfAnAarch64GuestIsTheLastOneOfItsConsole) {
+    const test::scratch_folder folder;
+    guest_machine m;
+    m.architecture = &aarch64();
+    m.status_file = folder / "status";
+    const auto status_after = [&](const std::string& text) {
+        std::ofstream(m.status_file, std::ios::binary) << text;
+        return m.guest_status(0);
+    };
+    EXPECT_EQ(m.guest_status(0), std::nullopt) << "no file";
+    EXPECT_EQ(status_after("UEFI firmware\r\n\nstatus 7\r\n"), 7);
+    EXPECT_EQ(m.guest_status(1), std::nullopt) << "QEMU's own failure";
+    EXPECT_EQ(status_after("status 7\nstatus 0\n" + std::string(3000, '.') + "\nDown\n"), 0);
+    for (const char* wrong : {"", "status \n", "status 7x\n", "status 127\n", "status -1\n",
+                              "status 99999999999\n", "no status 1\n"})
+        EXPECT_EQ(status_after(wrong), std::nullopt) << wrong;
+}
+
+TEST(GuestMachine, Aarch64IsTheVirtMachineWithFirmwareAndASecondConsole) {
+    guest_machine m;
+    m.architecture = &aarch64();
+    m.firmware = "/f";
+    m.product = "trn3.48xlarge";
+    m.status_file = "/s";
+    const auto line = shell_text(m.command());
+    EXPECT_THAT(line, HasSubstr("-M virt,gic-version=3,its=on,highmem-mmio-size=32T,"));
+    EXPECT_THAT(line, HasSubstr("-serial file:/s -serial stdio"));
+    EXPECT_THAT(line, HasSubstr("-bios /f"));
+    EXPECT_THAT(line, HasSubstr("product=trn3.48xlarge"));
+    EXPECT_THAT(line, testing::Not(HasSubstr("isa-debug-exit")));
+    EXPECT_EQ(m.clock_arguments(), "");
+}
+
+TEST(GuestMachine, FilesOfAnotherArchitectureAreRecognized) {
+    const test::scratch_folder folder;
+    const auto& x86 = guest_architectures().front();
+    const auto why = [&](const std::string& bytes, const guest_architecture& wanted) {
+        std::ofstream(folder / "file", std::ios::binary) << bytes;
+        return other_architecture(folder / "file", wanted);
+    };
+    const auto elf = [](char machine) {
+        std::string bytes = "\177ELF\2\1\1" + std::string(57, '\0');
+        bytes[18] = machine;
+        return bytes;
+    };
+    EXPECT_EQ(why(elf('\x3e'), x86), "");
+    EXPECT_EQ(why(elf('\xb7'), aarch64()), "");
+    EXPECT_THAT(why(elf('\xb7'), x86), HasSubstr("file is for aarch64, and the guest is x86_64"));
+    EXPECT_THAT(why(elf('\x3e'), aarch64()), HasSubstr("file is for x86_64"));
+    EXPECT_THAT(why(elf('\xf3'), aarch64()), HasSubstr("file is for riscv64"));
+    EXPECT_THAT(why(elf('\x08'), aarch64()), HasSubstr("another machine (ELF machine 8)"));
+    const std::string x86_kernel = std::string(0x202, '\0') + "HdrS";
+    const std::string arm_kernel = std::string(0x38, '\0') + "ARM\x64";
+    EXPECT_EQ(why(x86_kernel, x86), "");
+    EXPECT_THAT(why(x86_kernel, aarch64()), HasSubstr("file is for x86_64"));
+    EXPECT_THAT(why(arm_kernel, x86), HasSubstr("file is for aarch64"));
+    for (const auto& text : {std::string(), std::string("#!/bin/sh\n"), std::string("\177ELF")})
+        EXPECT_EQ(why(text.substr(0, 3), aarch64()), "");
 }
 
 TEST(GuestTools, MissingToolsAreReportedWithTheirReason) {
@@ -206,6 +271,13 @@ TEST(GuestTools, MissingToolsAreReportedWithTheirReason) {
     }
     std::ofstream(folder / "vmlinuz") << "x";
     EXPECT_EQ(guest_tools::find("vmlinuz"), folder / "vmlinuz");
+    std::ofstream(folder / "aarch64-missing") << "no disk\n";
+    try {
+        guest_tools::find("vmlinuz", aarch64());
+        FAIL();
+    } catch (const tools_missing& why) {
+        EXPECT_THAT(why.what(), HasSubstr("aarch64: run './dev setup'; last time: no disk"));
+    }
 }
 
 TEST(Initramfs, IsReadableByCpio) {
