@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 
 namespace trn {
 
@@ -65,6 +66,13 @@ const std::vector<guest_architecture>& guest_architectures() {
          .arguments = {}},
     };
     return all;
+}
+
+const guest_architecture& architecture(std::string_view name) {
+    const auto& all = guest_architectures();
+    const auto found = std::ranges::find(all, name, &guest_architecture::name);
+    if (found == all.end()) throw std::invalid_argument(fmt::format("no architecture '{}'", name));
+    return *found;
 }
 
 std::string other_architecture(const std::filesystem::path& file,

@@ -34,6 +34,9 @@ struct guest_architecture {
 /// All; the first is the default.
 const std::vector<guest_architecture>& guest_architectures();
 
+/// The architecture of that name. \throws std::invalid_argument
+const guest_architecture& architecture(std::string_view name);
+
 /// Describes why a kernel image, a program or a module cannot be of `wanted`; "": it can. Only
 /// files of another architecture are recognized.
 std::string other_architecture(const std::filesystem::path& file, const guest_architecture& wanted);
