@@ -29,6 +29,13 @@ using testing::HasSubstr;
 constexpr int no_tools = 77;
 const std::string trnvp = TRNVP;
 
+/// The architecture of the guests: the default, or that of TRNVP_TEST_ARCH. The nightly tests
+/// repeat these tests on the other one.
+const guest_architecture& tested() {
+    const char* const name = std::getenv("TRNVP_TEST_ARCH");
+    return name == nullptr ? guest_architectures().front() : architecture(name);
+}
+
 /// Returns a process with a command line word that ends so; 0: none.
 pid_t process_with(const std::string& word) {
     for (const auto& process : fs::directory_iterator("/proc")) {
@@ -48,14 +55,16 @@ class Guest : public testing::Test {
 protected:
     void SetUp() override {
         try {
-            for (const char* tool : {"qemu-system-x86_64", "vmlinuz", "busybox"})
-                guest_tools::find(tool);
+            for (const auto& tool :
+                 {tested().qemu(), std::string("vmlinuz"), std::string("busybox")})
+                guest_tools::find(tool, tested());
         } catch (const tools_missing& why) {
             GTEST_SKIP() << why.what();
         }
     }
     static ended start(const std::string& arguments) {
-        return run(trnvp + " guest " + arguments + " </dev/null");
+        return run(trnvp + " guest --arch " + std::string(tested().name) + " " + arguments +
+                   " </dev/null");
     }
     /// The guest program's line about `step` of the `n`th device; each device is below a root port.
     static std::string line(const ended& how, unsigned n, const std::string& step) {
@@ -68,7 +77,7 @@ protected:
         return "no line '" + step + "' of " + function + " in:\n" + how.output;
     }
     /// Path of the guest program, in the folder of the platform's program.
-    static std::string own_program() { return fs::path(trnvp).parent_path() / "trn-guest"; }
+    static std::string own_program() { return fs::path(trnvp).parent_path() / tested().program; }
     /// Writes a script for busybox to this test's folder.
     std::string script(const std::string& text) {
         std::ofstream(folder / "script") << "#!/bin/sh\n" << text;
@@ -141,8 +150,10 @@ TEST_F(Guest, RunsAProgramOfNeuronCoresOnEveryDeviceAndItReplays) {
 
 /// The module is not part of this project: doc/guide-driver.md describes how to build it.
 TEST_F(Guest, RunsAProgramThroughThePublicDriverAndItReplays) {
-    const char* const named = std::getenv("TRNVP_NEURON_MODULE");
-    const std::string module = named != nullptr ? named : guest_tools::folder() / "neuron.ko";
+    const char* const named =
+        std::getenv(tested().tools.empty() ? "TRNVP_NEURON_MODULE" : "TRNVP_NEURON_MODULE_AARCH64");
+    const std::string module =
+        named != nullptr ? named : guest_tools::folder() / tested().tools / "neuron.ko";
     if (!fs::exists(module))
         GTEST_SKIP() << "no public driver in " << module
                      << ": build it (doc/guide-driver.md), or name it in TRNVP_NEURON_MODULE";
@@ -269,8 +280,9 @@ TEST_F(Guest, FirstFailureOfSeveralServersIsTheExitStatus) {
 TEST_F(Guest, KilledQemuLeavesTheOtherGuestRunning) {
     const auto log = folder / "log";
     const background platform(
-        {trnvp, "guest", "tests/integration/control/two_servers.yaml", "--servers", "0,1",
-         "--devices", "1", "--listen", folder.text(), "--run",
+        {trnvp, "guest", "--arch", std::string(tested().name),
+         "tests/integration/control/two_servers.yaml", "--servers", "0,1", "--devices", "1",
+         "--listen", folder.text(), "--run",
          script("echo up $TRNVP_SERVER\n[ $TRNVP_SERVER = server0 ] || sleep 1000\n"
                 "sleep 5\nexit 5\n")},
         log);
@@ -289,6 +301,7 @@ TEST_F(Guest, KilledQemuLeavesTheOtherGuestRunning) {
 
 /// Passes the TSC rate to the kernel, which mismeasures it on a busy machine; compares for 1 s.
 TEST_F(Guest, GuestClockRunsAtTheHostsRate) {
+    if (!tested().measures_clock) GTEST_SKIP() << "the counter has a register with its rate";
     const auto how = start("trn3-chip --run " + script("sleep 3\ndmesg | grep -i tsc\n"));
     ASSERT_EQ(how.status, 0) << how.output;
     const auto mhz = [&](const std::string& before) -> std::optional<double> {
@@ -314,7 +327,7 @@ TEST_F(Guest, GuestClockCanCountInstructions) {
 
 TEST_F(Guest, LoadsAModuleWithParametersAndExitsWithTheProgramsStatus) {
     fs::path dummy;  // any module that needs no hardware
-    for (const auto& f : fs::recursive_directory_iterator(guest_tools::find("modules")))
+    for (const auto& f : fs::recursive_directory_iterator(guest_tools::find("modules", tested())))
         if (f.path().filename() == "dummy.ko") dummy = f.path();
     ASSERT_FALSE(dummy.empty());
     const auto how = start("trn3-chip --module '" + dummy.string() +
@@ -363,16 +376,16 @@ TEST_F(Guest, AcceptsTheUsersKernelAndInitramfs) {
     // The initramfs left by an earlier guest serves as the user's.
     auto how = start("trn3-chip --listen " + folder.text() + " --run " + script("exit 0\n"));
     ASSERT_EQ(how.status, 0) << how.output;
-    how = start("trn3-chip --kernel " + guest_tools::find("vmlinuz").string() + " --initrd " +
-                (folder / "initramfs"));
+    how = start("trn3-chip --kernel " + guest_tools::find("vmlinuz", tested()).string() +
+                " --initrd " + (folder / "initramfs"));
     EXPECT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("-initrd " + (folder / "initramfs")));
 }
 
 TEST_F(Guest, SigintEndsQemuToo) {
     const auto log = folder / "log";
-    background platform({trnvp, "guest", "trn3-chip", "--listen", folder.text(), "--run",
-                         script("echo up; sleep 1000\n")},
+    background platform({trnvp, "guest", "--arch", std::string(tested().name), "trn3-chip",
+                         "--listen", folder.text(), "--run", script("echo up; sleep 1000\n")},
                         log);
     ASSERT_TRUE(eventually([&] { return !run("grep -x up. " + log).output.empty(); },
                            std::chrono::minutes(2)));
@@ -491,6 +504,30 @@ TEST(GuestCommandLine, RepeatedServerIsRefused) {
     how = start("--clock sun");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--clock"));
+}
+
+TEST(GuestCommandLine, UnknownArchitecturesAreRefusedWithTheChoices) {
+    const auto how = run(trnvp + " guest trn3-chip --arch sparc");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--arch"));
+    EXPECT_THAT(how.output, HasSubstr("x86_64, aarch64"));
+}
+
+TEST(GuestCommandLine, FilesOfAnotherArchitectureAreRefused) {
+    scratch_folder tools;
+    fs::create_directory(tools / "aarch64");
+    for (const char* file : {"busybox", "aarch64/busybox"}) std::ofstream(tools / file) << "x";
+    const auto start = [&](const std::string& words) {
+        return run("TRNVP_GUEST_TOOLS=" + tools.text() + " " + trnvp + " guest trn3-chip " + words);
+    };
+    const auto x86 = (fs::path(trnvp).parent_path() / "trn-guest").string();
+    if (!fs::exists(fs::path(trnvp).parent_path() / "trn-guest-aarch64"))
+        GTEST_SKIP() << "no aarch64-linux-gnu-gcc";
+    for (const char* option : {"--module ", "--run "}) {
+        const auto how = start("--arch aarch64 " + (option + x86));
+        EXPECT_EQ(how.status, 2) << how.output;
+        EXPECT_THAT(how.output, HasSubstr("trn-guest is for x86_64, and the guest is aarch64"));
+    }
 }
 
 TEST(GuestCommandLine, MissingToolsAreDistinguishedFromFailures) {

@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 const guest_architecture& aarch64() {
-    return guest_architectures().back();
+    return architecture("aarch64");
 }
 
 TEST(GuestMachine, CommandLineIsQuotedForAShell) {
