@@ -31,9 +31,18 @@ for file in '*' 'busybox modules' .hidden; do
     rm "$scratch/tools/$file"
 done
 
-mkdir "$scratch/tools/debian13" "$scratch/tools/riscv64"
+mkdir "$scratch/tools/debian13" "$scratch/tools/aarch64" "$scratch/tools/riscv64"
 touch "$scratch/tools/neuron.ko" "$scratch/tools/debian13/neuron.ko" "$scratch/tools/efa-missing" "$scratch/tools/debian13-missing"
 touch "$scratch/tools/riscv64/neuron.ko" "$scratch/tools/riscv64-missing"
 PATH="$scratch/bin:$PATH" TRNVP_GUEST_TOOLS="$scratch/tools" "$get_tools" 2>"$scratch/said" && exit 1
 [ -e "$scratch/reached" ] || { cat "$scratch/said"; exit 1; }
 [ -e "$scratch/tools/neuron.ko" ] && [ -e "$scratch/tools/debian13/neuron.ko" ] && [ -e "$scratch/tools/riscv64/neuron.ko" ]
+
+# The other architecture has a folder and a reason of its own.
+rm "$scratch/reached"
+touch "$scratch/tools/aarch64/neuron.ko"
+PATH="$scratch/bin:$PATH" TRNVP_GUEST_TOOLS="$scratch/tools" "$get_tools" --arch aarch64 2>"$scratch/said" && exit 1
+[ -e "$scratch/reached" ] && [ -e "$scratch/tools/aarch64-missing" ] && [ -e "$scratch/tools/aarch64/neuron.ko" ]
+status=0
+"$get_tools" --arch sparc 2>"$scratch/said" || status=$?
+[ $status = 2 ] || { cat "$scratch/said"; exit 1; }
