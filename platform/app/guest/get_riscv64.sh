@@ -13,6 +13,7 @@
 #
 # The folder is `riscv64` in that of get_tools.sh:
 #   vmlinuz                  the kernel, not compressed    config, release
+#   fw_dynamic.bin           OpenSBI, which starts it
 #   modules/NAME.ko          with all that they depend on; modules.dep, as of depmod
 #   build/                   headers and programs of the kernel's build
 # If something cannot be fetched, the file `riscv64-missing` contains the reason, the exit status is 1, and the tests
@@ -24,7 +25,7 @@ wanted="riscv64 machines"
 missing=$tools/riscv64-missing
 suite=trixie
 libraries=usr/lib/riscv64-linux-gnu
-modules=(nvme ib_uverbs rdma_ucm ena virtio_net virtio_blk ext4 crc32c_generic)
+modules=(nvme ib_uverbs rdma_ucm ena virtio_net virtio_blk ext4 crc32c_generic nd_pmem of_pmem)
 root_programs=(fi_info fi_pingpong ib_read_bw ib_read_lat ib_send_bw ib_send_lat ib_write_bw ib_write_lat ibv_devinfo)
 net_programs=(iperf3 dbclient dropbearkey)
 packages=(busybox-static ibverbs-providers ibverbs-utils libc6 libcap2 libfabric-bin libfabric1 libgcc-s1 libibumad3
@@ -52,6 +53,8 @@ get_kernel() {
     cp "$work/unpacked/boot/config-$release" "$work/ready/config"
     echo "$release" >"$work/ready/release"
     cp "$work/unpacked/usr/bin/busybox" "$work/ready/busybox"
+    unpack_into "$work/unpacked" opensbi  # of all architectures
+    cp "$work/unpacked/$libraries/opensbi/generic/fw_dynamic.bin" "$work/ready"
     for module in "${modules[@]}"; do get_module "$module"; done
 }
 
@@ -158,7 +161,7 @@ if [ "${1:-}" = --build ]; then
     build_for_machine "$2"
     exit 0
 fi
-[ ! -e "$tools/riscv64/release" ] || exit 0
+[ ! -e "$tools/riscv64/fw_dynamic.bin" ] || exit 0
 stop_if_missing "$@"
 [ "$(uname -m)" = x86_64 ] || give_up "the kernel's build programs are for x86_64 machines"
 for program in apt-get dpkg-deb "${cross}gcc" make readelf xz; do
