@@ -85,7 +85,7 @@ constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs devtmpfs /dev 2>/dev/null
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/root
-trn-guest errors
+[ ! -e /bin/trn-guest ] || trn-guest errors
 end() {
     trn-guest end $(($1 > 126 ? 126 : $1)) $status_place
     poweroff -f
@@ -108,7 +108,7 @@ std::string guest_image::initramfs() const {
     for (const char* folder : {"bin", "dev", "modules", "program"}) out.folder(folder);
     out.character_device("dev/console", 5, 1);
     out.file("bin/busybox", content_of(busybox), true);
-    out.file("bin/trn-guest", content_of(own_program), true);
+    if (!own_program.empty()) out.file("bin/trn-guest", content_of(own_program), true);
     if (!kernel_modules.empty()) add_kernel_modules(out, kernel_modules);
     std::string init = fmt::format("{}status_place={}\n", head, architecture->status_place);
     for (const auto& [file, parameters] : modules) {
@@ -132,6 +132,10 @@ std::string guest_image::initramfs() const {
     }
     add_libraries(out, needed);
     if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
+    if (!agent.empty()) {
+        out.file("agent", agent, true);
+        init += "setsid /agent &\nwhile :; do setsid cttyhack sh; done\n";
+    }
     out.file("init", init + "end $status\n", true);
     return out.bytes();
 }

@@ -18,7 +18,7 @@ struct guest_image {
     };
     const guest_architecture* architecture = &guest_architectures().front();
     std::filesystem::path busybox = {};
-    std::filesystem::path own_program = {};  ///< trn-guest; always needed
+    std::filesystem::path own_program = {};  ///< trn-guest; only with an agent not needed
     /// Folder with NAME.ko, `modules.dep` and, beside it, `release`, as get_riscv64.sh makes it,
     /// for modprobe. Empty: none
     std::filesystem::path kernel_modules = {};
@@ -30,6 +30,9 @@ struct guest_image {
     std::vector<std::filesystem::path> folders = {};  ///< copied to /program with their content
     std::vector<std::filesystem::path> roots = {};    ///< their content is copied to /
     bool shell = false;                               ///< starts a shell on the console at the end
+    /// Text of a script that is started at the end, beside a shell on the console. The machine then
+    /// goes on: a shell that ends is started again. Empty: none
+    std::string agent = {};
 
     /// The initramfs. \throws file_error for a file that cannot be read, a link to a folder, or a
     /// shared library that this machine does not have

@@ -81,6 +81,33 @@ std::string content_of(const std::filesystem::path& file) {
     return {bytes.begin(), bytes.end()};
 }
 
+TEST(GuestImage, OfAHostHasModulesForModprobeAndAnAgentBesideTheShell) {
+    const test::scratch_folder folder;
+    std::filesystem::create_directories(folder / "modules");
+    std::filesystem::create_directories(folder / "root/etc");
+    std::ofstream(folder / "release") << "6.12-riscv64\n";
+    for (const char* file : {"busybox", "modules/nvme.ko", "modules/modules.dep", "root/etc/motd"})
+        std::ofstream(folder / file) << "x";
+    const guest_image image{.architecture = &architecture("riscv64"),
+                            .busybox = folder / "busybox",
+                            .kernel_modules = folder / "modules",
+                            .roots = {folder / "root"},
+                            .agent = "#!/bin/busybox sh\necho agent\n"};
+    std::ofstream(folder / "initramfs", std::ios::binary) << image.initramfs();
+    const auto cpio = [&](const std::string& words) {
+        return test::run("cd " + folder.text() + " && cpio -i " + words + " <initramfs 2>&1")
+            .output;
+    };
+    const auto names = cpio("-t");
+    for (const char* name : {"lib/modules/6.12-riscv64/nvme.ko", "etc/motd",
+                             "lib/modules/6.12-riscv64/modules.dep", "agent"})
+        EXPECT_THAT(names, HasSubstr(name + std::string("\n")));
+    EXPECT_THAT(names, testing::Not(HasSubstr("trn-guest")));
+    EXPECT_THAT(cpio("--to-stdout agent"), HasSubstr("echo agent"));
+    EXPECT_THAT(cpio("--to-stdout init"),
+                HasSubstr("setsid /agent &\nwhile :; do setsid cttyhack sh; done\n"));
+}
+
 std::filesystem::path own_program() {
     return std::filesystem::read_symlink("/proc/self/exe");
 }
