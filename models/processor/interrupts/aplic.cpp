@@ -85,7 +85,7 @@ void aplic::add_sources(domain& own) {
     regs.on_write(reg::sourcecfg, [this, &own](register_access& a) {
         own.regs.set(reg::sourcecfg, a.old, a.index);
         configure_source(own, a.index + 1, a.written);
-        update(own, a.delay);
+        for (domain* each : {&root_, &child_}) update(*each, a.delay);
     });
     regs.on_write(reg::target, [this, &own](register_access& a) {
         set_target(own, a.index + 1, a.value);
@@ -238,9 +238,9 @@ void aplic::clear_pending(domain& own, unsigned id) {
 
 /// The rectified input.
 bool aplic::input(const domain& own, unsigned id) const {
-    const mode how = mode_of(own, id);
-    if (how < mode::edge1) return false;
-    return source.level(id) != (how == mode::edge0 || how == mode::level0);
+    const mode kind = mode_of(own, id);
+    if (kind < mode::edge1) return false;
+    return source.level(id) != (kind == mode::edge0 || kind == mode::level0);
 }
 
 std::uint32_t aplic::inputs(const domain& own, unsigned word) const {

@@ -34,15 +34,15 @@ imsic::imsic(sc_core::sc_module_name name, const config& cfg)
       machine_regs_(imsic_regs::table, {.latency = cfg.access_latency}),
       supervisor_regs_(imsic_regs::table, {.latency = cfg.access_latency}) {
     sc_assert(cfg_.identities % word_bits == word_bits - 1);
-    const auto connect = [this](register_bank& regs, file& to) {
+    const auto connect = [this](register_bank& regs, file& own) {
         regs.on_write(reg::seteipnum_le,
-                      [this, &to](register_access& a) { receive(to, a.written, a.delay); });
-        regs.on_write(reg::seteipnum_be, [this, &to](register_access& a) {
-            receive(to, swapped(a.written), a.delay);
+                      [this, &own](register_access& a) { receive(own, a.written, a.delay); });
+        regs.on_write(reg::seteipnum_be, [this, &own](register_access& a) {
+            receive(own, swapped(a.written), a.delay);
         });
         const std::size_t words = (cfg_.identities + 1) / word_bits;
-        to.pending.resize(words);
-        to.enabled.resize(words);
+        own.pending.resize(words);
+        own.enabled.resize(words);
     };
     connect(machine_regs_, machine_file_);
     connect(supervisor_regs_, supervisor_file_);
@@ -62,10 +62,10 @@ void imsic::clear() {
     }
 }
 
-void imsic::receive(file& to, std::uint64_t identity, const sc_core::sc_time& delay) {
+void imsic::receive(file& own, std::uint64_t identity, const sc_core::sc_time& delay) {
     if (identity == 0 || identity > cfg_.identities || reset.level()) return;
-    to.pending[identity / word_bits] |= std::uint64_t{1} << identity % word_bits;
-    update(to, delay);
+    own.pending[identity / word_bits] |= std::uint64_t{1} << identity % word_bits;
+    update(own, delay);
 }
 
 /// The pending and enabled identity with the lowest number, which is the most important one; 0 if

@@ -50,7 +50,7 @@ private:
     };
 
     void clear();
-    void receive(file& to, std::uint64_t identity, const sc_core::sc_time& delay);
+    void receive(file& own, std::uint64_t identity, const sc_core::sc_time& delay);
     void update(file& changed, const sc_core::sc_time& delay);
     file& of(riscv::privilege mode) {
         return mode == riscv::privilege::machine ? machine_file_ : supervisor_file_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what IMSIC, APLIC and the CSRs of a hart do, on QEMU's machine "virt" with aia=aplic-imsic
-// and on ours. Left out is what QEMU 7.2 does in another way (priorities of major interrupts can be
-// written, software sets and clears pending bits of levels, target has reserved bits, sources that
-// are not delegated can be configured) and what may differ (reserved registers of an interrupt
-// file).
+// Prints what IMSIC, APLIC and the CSRs of a hart do, on QEMU's machine "virt" with
+// aia=aplic-imsic, or with LINES the APLIC without IMSICs (aia=aplic), and on ours. Left out is
+// what QEMU 7.2 does in another way (priorities of major interrupts can be written, software sets
+// and clears pending bits of levels, target has reserved bits, sources that are not delegated can
+// be configured) and what may differ (reserved registers of an interrupt file).
 #include <stdint.h>
 
 typedef volatile uint32_t word;
@@ -335,7 +335,83 @@ static void show_child_domain(void) {
     show("stopei ", CLAIM(0x15c));
 }
 
+// --- Delivery by lines
+
+enum { IDELIVERY = 0x4000, IFORCE = 0x4004, ITHRESHOLD = 0x4008, TOPI = 0x4018, CLAIMI = 0x401c };
+
+/// QEMU 7.2 does not initialise the state of sources.
+static void clear_sources(void) {
+    for (unsigned i = 1; i <= 30; ++i) {
+        m(SOURCECFG + 4 * i, 0x400);
+        s(SOURCECFG + 4 * i, 1);
+        s(SOURCECFG + 4 * i, 0);
+        m(SOURCECFG + 4 * i, 1);
+        m(SOURCECFG + 4 * i, 0);
+    }
+}
+
+static void show_machine_lines(void) {
+    clear_sources();
+    m(DOMAINCFG, 0x100);
+    show_m("lines: domaincfg ", DOMAINCFG);
+    for (unsigned i = 20; i < 23; ++i) {
+        m(SOURCECFG + 4 * i, 1);
+        m(TARGET + 4 * i, i == 21 ? 3 : 7);
+        m(SETIENUM, i);
+        m(SETIPNUM, i);
+    }
+    show_m("topi ", TOPI);
+    show("mip ", external_lines());
+    m(IDELIVERY, 1);
+    show("delivered: mip ", external_lines());
+    m(ITHRESHOLD, 7);
+    show_m("below 7: claimi ", CLAIMI);
+    show_m("claimi ", CLAIMI);
+    show("mip ", external_lines());
+    m(ITHRESHOLD, 8);
+    show("below 8: mip ", external_lines());
+    m(TARGET + 4 * 20, 1 << 18 | 7);
+    show_m("claimi ", CLAIMI);
+    show_m("claimi ", CLAIMI);
+    m(IDELIVERY + 0x20, 1);
+    show_m("other hart: topi ", TOPI + 0x20);
+    show_m("claimi ", CLAIMI + 0x20);
+    m(IFORCE, 1);
+    show("forced: mip ", external_lines());
+    show_m("claimi ", CLAIMI);
+    show_m("iforce ", IFORCE);
+    m(TARGET + 4 * 20, 0);
+    show_m("target ", TARGET + 4 * 20);
+    show_m("genmsi ", GENMSI);
+}
+
+static void show_supervisor_lines(void) {
+    s(DOMAINCFG, 0x100);
+    m(SOURCECFG + 4 * 25, 0x400);
+    s(SOURCECFG + 4 * 25, 4);
+    s(TARGET + 4 * 25, 5);
+    s(SETIENUM, 25);
+    s(IDELIVERY, 1);
+    show("mip ", external_lines());
+    s(SETIPNUM, 25);
+    show("mip ", external_lines());
+    show_s("claimi ", CLAIMI);
+    show("mip ", external_lines());
+    s(SETIPNUM, 25);
+    s(CLRIENUM, 25);
+    show("disabled: mip ", external_lines());
+    s(SETIENUM, 25);
+    show("mip ", external_lines());
+    s(DOMAINCFG, 0);
+    show("domain off: mip ", external_lines());
+    show_s("topi ", TOPI);
+}
+
 int main(void) {
+#ifdef LINES
+    show_machine_lines();
+    show_supervisor_lines();
+#else
     show_windows();
     show_machine_file();
     SET(mideleg, SEI);
@@ -345,6 +421,7 @@ int main(void) {
     show_machine_domain();
     show_wire();
     show_child_domain();
+#endif
     AT(0x100000) = 0x5555;
     for (;;) {
     }

@@ -139,6 +139,18 @@ TEST_F(AplicTest, SourceBelongsToTheChildWhileItIsDelegated) {
     EXPECT_EQ(read(s, reg::sourcecfg, 6) | read(s, reg::setie) | read(s, reg::target, 6), 0u);
 }
 
+TEST_F(AplicTest, LineOfTheChildFallsWhenTheRootTakesTheSourceBack) {
+    write(s, reg::domaincfg, ie);
+    write(s, reg::idc_idelivery, 1);
+    configure(m, 7, d);
+    configure(s, 7, level1);
+    write(s, reg::setienum, 7);
+    dut.source.drive(7, true);
+    EXPECT_TRUE(dut.supervisor_external[0].level());
+    configure(m, 7, inactive);
+    EXPECT_FALSE(dut.supervisor_external[0].level());
+}
+
 TEST_F(AplicTest, EdgesAreLatchedAndCleared) {
     configure(m, 3, edge1);
     configure(m, 4, edge0);
