@@ -28,6 +28,7 @@ const std::vector<guest_architecture>& guest_architectures() {
          .minimal_firmware = "qboot.rom",
          .kernel_parameters = "console=ttyS0",
          .status_place = "0xf4",
+         .nodes_have_buses = true,
          .measures_clock = true,
          .arguments = {"-device", "isa-debug-exit,iobase=0xf4,iosize=0x1", "-global",
                        "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"}},
@@ -47,6 +48,7 @@ const std::vector<guest_architecture>& guest_architectures() {
          .minimal_firmware = "",
          .kernel_parameters = "console=ttyAMA1 cma=0",
          .status_place = "/dev/ttyAMA0",
+         .nodes_have_buses = false,  // the kernel has no room in the windows that EDK2 leaves them
          .measures_clock = false,
          .arguments = {}},
         // The harts of a host inside the simulation.

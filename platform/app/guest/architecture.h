@@ -24,7 +24,8 @@ struct guest_architecture {
     /// Where trn-guest leaves the status: I/O port of QEMU's debug exit device, or a console, whose
     /// output becomes guest_machine::status_file.
     std::string_view status_place;
-    bool measures_clock;  ///< the kernel measures the rate of its clock, unless it is told
+    bool nodes_have_buses;  ///< each NUMA node has a root bus; else all functions are on one
+    bool measures_clock;    ///< the kernel measures the rate of its clock, unless it is told
     std::vector<std::string_view> arguments;  ///< more of QEMU
 
     bool has_status_file() const { return status_place.starts_with('/'); }

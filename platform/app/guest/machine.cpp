@@ -171,7 +171,8 @@ std::vector<std::string> guest_machine::command() const {
     if (!monitor.empty())
         line.insert(line.end(), {"-qmp", fmt::format("unix:{},server=on,wait=off",
                                                      option_text(monitor.string()))});
-    for (auto& argument : pci_tree_arguments(functions, nodes)) line.push_back(std::move(argument));
+    for (auto& argument : pci_tree_arguments(functions, architecture->nodes_have_buses ? nodes : 1))
+        line.push_back(std::move(argument));
     line.insert(line.end(), extra.begin(), extra.end());
     return line;
 }

@@ -258,6 +258,16 @@ TEST(GuestMachine, Aarch64IsTheVirtMachineWithFirmwareAndASecondConsole) {
     EXPECT_EQ(m.clock_arguments(), "");
 }
 
+TEST(GuestMachine, NodesOfAarch64ShareOneRootBus) {
+    guest_machine m;
+    m.architecture = &architecture("aarch64");
+    m.cpus = m.nodes = 2;
+    m.functions = {{"chip0", "/a", 0x100, {0x0000}}};
+    const auto line = shell_text(m.command());
+    EXPECT_THAT(line, HasSubstr("-numa node,nodeid=1,cpus=1-1"));
+    EXPECT_THAT(line, testing::Not(HasSubstr("pxb-pcie")));
+}
+
 TEST(GuestMachine, FilesOfAnotherArchitectureAreRecognized) {
     const test::scratch_folder folder;
     const auto& x86 = guest_architectures().front();
