@@ -85,6 +85,11 @@ foreach(name command IN ZIP_LISTS scripts commands)
 endforeach()
 set(CPACK_DEBIAN_PYTHON3-TRNVP_PACKAGE_CONTROL_EXTRA ${trn_debian}/postinst ${trn_debian}/prerm)
 
+# What packages of programs that use libtrnvp.so.0 depend on, and the loader's cache.
+file(WRITE ${trn_debian}/shlibs "libtrnvp 0 trnvp (>= ${PROJECT_VERSION})\n")
+file(WRITE ${trn_debian}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_TRNVP_PACKAGE_CONTROL_EXTRA ${trn_debian}/shlibs ${trn_debian}/triggers)
+
 # Exceptions for lintian: firmware is for RISC-V; trn-guest runs in guests without libraries.
 file(WRITE ${trn_debian}/trnvp-firmware "trnvp-firmware: arch-dependent-file-in-usr-share
 trnvp-firmware: arch-independent-package-contains-binary-or-object

@@ -64,6 +64,7 @@ const std::vector<guest_architecture>& guest_architectures() {
          .minimal_firmware = "",
          .kernel_parameters = "",
          .status_place = "/dev/console",
+         .nodes_have_buses = false,
          .measures_clock = false,
          .arguments = {}},
     };
