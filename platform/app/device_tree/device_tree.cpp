@@ -140,8 +140,7 @@ void add_hart(tree& all, const machine_description& m, unsigned hart) {
     cpu.text("status", "okay");
     cpu.text("compatible", "riscv");
     cpu.text("riscv,isa", m.isa);
-    const bool has_sv48 = m.isa.find("_sv48") != std::string::npos;
-    cpu.text("mmu-type", has_sv48 ? "riscv,sv48" : "riscv,sv39");
+    cpu.text("mmu-type", m.has_sv48 ? "riscv,sv48" : "riscv,sv39");
     if (m.has_cache_blocks) {
         cpu.cells("riscv,cbom-block-size", {cache_block});
         cpu.cells("riscv,cboz-block-size", {cache_block});
