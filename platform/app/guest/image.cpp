@@ -134,7 +134,7 @@ std::string guest_image::initramfs() const {
     if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
     if (!agent.empty()) {
         out.file("agent", agent, true);
-        init += "setsid /agent &\nwhile :; do setsid cttyhack sh; done\n";
+        init += "while setsid /agent; do sleep 1; done &\nwhile :; do setsid cttyhack sh; done\n";
     }
     out.file("init", init + "end $status\n", true);
     return out.bytes();

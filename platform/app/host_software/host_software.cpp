@@ -28,7 +28,7 @@ constexpr const char* installed_firmware =
 // platform/app/scenario/context/inside_hosts.h, on the second UART of
 // platform/boards/hosts/riscv_host.yaml.
 constexpr const char* agent = R"sh(#!/bin/busybox sh
-[ -e /dev/ttyS1 ] || exit 0
+[ -e /dev/ttyS1 ] || exit 1
 exec 3<>/dev/ttyS1 </dev/null >/dev/console 2>&1
 modprobe nd_pmem
 modprobe of_pmem
@@ -40,7 +40,8 @@ while read -r verb length name <&3; do
     case $verb in
     run)
         head -c "$length" <&3 >/tmp/.command
-        sh /tmp/.command >/tmp/.output 2>&1
+        rm -f /tmp/.output  # a job of an earlier command may still write to it
+        sh /tmp/.command >/tmp/.output 2>&1 3>&-
         status=$?
         ;;
     put)
@@ -49,16 +50,20 @@ while read -r verb length name <&3; do
         status=$?
         ;;
     get)
-        cat "$name" 2>/tmp/.output >/dev/pmem0 && stat -c %s "$name" >/tmp/.output
-        status=$?
+        {
+            cat "$name" 2>/tmp/.output >&4
+            status=$?
+            [ $status != 0 ] || sed -n 's/^pos:.//p' /proc/self/fdinfo/4 >/tmp/.output
+        } 4>/dev/pmem0
         ;;
     *)
         echo "no request '$verb'" >/tmp/.output
         status=2
         ;;
     esac
-    printf 'done %d %d\n' "$status" "$(stat -c %s /tmp/.output)" >&3
-    cat /tmp/.output >&3
+    size=$(stat -c %s /tmp/.output)
+    printf 'done %d %d\n' "$status" "$size" >&3
+    head -c "$size" /tmp/.output >&3
 done
 )sh";
 
@@ -85,7 +90,9 @@ fs::path host_software::make_initramfs() {
     const auto file = folder() / fmt::format("initramfs-{:016x}", digest);
     if (fs::exists(file)) return file;
     const fs::path part = fmt::format("{}.{}", file.string(), getpid());
-    std::ofstream(part, std::ios::binary) << bytes;
+    std::ofstream out(part, std::ios::binary);
+    out << bytes;
+    if (!out.flush()) throw file_error(part.string() + " cannot be written");
     fs::rename(part, file);
     return file;
 }
