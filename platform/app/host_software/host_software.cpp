@@ -11,6 +11,7 @@
 
 #include "platform/app/guest/image.h"
 #include "platform/app/guest/machine.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 

@@ -30,19 +30,23 @@ struct header {
     std::size_t size = 0;  // of the line
 };
 
+/// Whether all of `text` is a number.
+template <typename Number>
+bool is_read(std::string_view text, Number& number) {
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return wrong == std::errc{} && end == text.data() + text.size();
+}
+
 /// Nothing: the line is not complete.
 std::optional<header> header_of(std::string_view received) {
-    const auto end = received.find('\n');
-    if (end == received.npos) return std::nullopt;
-    header found{.size = end + 1};
-    const char* const last = received.data() + end;
-    const char* const first = received.data() + std::min(answered.size(), end);
-    const auto status = std::from_chars(first, last, found.status);
-    const auto length =
-        status.ptr < last ? std::from_chars(status.ptr + 1, last, found.length) : status;
-    if (!received.starts_with(answered) || length.ptr != last)
-        throw step_failure(
-            fmt::format("its agent answers '{}'", received.substr(0, std::min(end, max_line))));
+    const auto line = received.substr(0, std::min(received.find('\n'), max_line));
+    if (line.size() == received.size() && line.size() < max_line) return std::nullopt;
+    header found{.size = line.size() + 1};
+    const auto numbers = line.substr(std::min(answered.size(), line.size()));
+    const auto space = std::min(numbers.find(' '), numbers.size());
+    if (!line.starts_with(answered) || !is_read(numbers.substr(0, space), found.status) ||
+        !is_read(numbers.substr(std::min(space + 1, numbers.size())), found.length))
+        throw step_failure(fmt::format("its agent answers '{}'", line));
     return found;
 }
 
@@ -160,7 +164,9 @@ inside_host::answer inside_host::get(const std::string& path, waits& passing,
     auto found = ask(fmt::format("get 0 {}\n", path), passing, within);
     if (found.status != 0) return found;
     std::uint64_t length = 0;
-    std::from_chars(found.bytes.data(), found.bytes.data() + found.bytes.size(), length);
+    const auto line = std::string_view(found.bytes).substr(0, found.bytes.find('\n'));
+    if (!is_read(line, length))
+        fail(fmt::format("its agent says that {} has '{}' bytes", path, line));
     if (exchange_ == nullptr || length > exchange_->settings().size)
         fail(fmt::format("{} has {} bytes, which have no room", path, length));
     found.bytes.assign(reinterpret_cast<const char*>(exchange_->bytes().data()), length);

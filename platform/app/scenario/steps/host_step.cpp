@@ -46,6 +46,8 @@ struct host_step {
 
     void finish(const reader& r) {
         if (copy_in) read(r);
+        check_path(r, "to", copy_in ? target : "x");
+        check_path(r, "copy_out", copy_out.value_or("x"));
         if (text) wanted = wanted_text_of(r, "text", *text, captures);
         if (matches) wanted = wanted_text_of(r, "matches", *matches, captures);
     }
@@ -57,6 +59,14 @@ struct host_step {
     }
 
 private:
+    /// The agent reads paths as the last word of a line.
+    static void check_path(const reader& r, const std::string& key, const std::string& path) {
+        constexpr const char* blanks = " \t\n";
+        if (path.find('\n') == path.npos && path.find_first_not_of(blanks) == 0 &&
+            path.find_last_not_of(blanks) == path.size() - 1)
+            return;
+        r.refuse({key}, "a path of the host is a line that neither begins nor ends with blanks");
+    }
     void read(const reader& r) {
         const auto file = input_named(*copy_in, r);
         note_input(file);
@@ -111,13 +121,16 @@ std::vector<step_kind> host_steps() {
     return {step_of<h>(
         "host", "the Linux of a server that is in the simulation runs a command, or gets a file",
         keys<h>{
-            key("run", &h::run, "a command for its shell, as root"),
+            key("run", &h::run, "a command for its shell, as root")
+                .required_without({"copy_in", "copy_out"}),
             key("copy_in", &h::copy_in,
                 "a file beside the scenario, or of the software of hosts inside"),
             key("copy_out", &h::copy_out, "a file of the host"),
-            key("to", &h::target, "path of the copy").only_with({"copy_in", "copy_out"}),
+            key("to", &h::target, "path of the copy")
+                .required_without({"run"})
+                .only_with({"copy_in", "copy_out"}),
             key("server", &h::server, "the first server unless given"),
-            key("status", &h::status, "exit status that the command must have"),
+            key("status", &h::status, "exit status that the command must have").only_with({"run"}),
             key("text", &h::text, "the output must contain this").only_with({"run"}),
             key("matches", &h::matches, "a regular expression that the output must match")
                 .only_with({"run"}),

@@ -717,5 +717,31 @@ TEST_F(ScenarioFile, FoldersAndLinksThatCannotBeReadAreFoundToo) {
               std::vector<std::filesystem::path>{folder / "d/dangling.yaml"});
 }
 
+TEST_F(ScenarioFile, StepOfAHostInsideDoesOneThing) {
+    write_other("content");
+    const auto of = [&](const std::string& keys) {
+        problems = {};
+        read(head() + "steps:\n  - host: {" + keys + "}\n");
+        return mistakes();
+    };
+    for (const char* valid :
+         {"run: 'a\n\"b\"', status: 3, text: x", "copy_in: other.yaml, to: /a b, within: 1 s",
+          "copy_out: /proc/cpuinfo, to: x, server: linux1"})
+        EXPECT_THAT(of(valid), ElementsAre()) << valid;
+    EXPECT_THAT(of("run: x, copy_in: other.yaml, to: /x"), ElementsAre("4:20:E11"));
+    EXPECT_THAT(of("copy_in: other.yaml, copy_out: /x, to: /x"), ElementsAre("4:33:E11"));
+    EXPECT_THAT(of("within: 1 s"), ElementsAre("4:11:E9", "4:11:E9"));
+    for (const char* key : {"copy_in: other.yaml", "copy_out: /x"})
+        EXPECT_THAT(of(key), ElementsAre("4:11:E9")) << key;
+    EXPECT_THAT(of("copy_in: other.yaml, to: /x, text: y"), ElementsAre("4:41:E11"));
+    EXPECT_THAT(of("copy_out: /x, to: /x, status: 1"), ElementsAre("4:34:E11"));
+    EXPECT_THAT(of("run: x, to: y"), ElementsAre("4:20:E11"));
+    EXPECT_THAT(of("copy_in: none.bin, to: /x"), ElementsAre("4:21:E1"));
+    for (const char* path : {"''", "' /x'", "'/x '", "\"/a\\nrun 2 -\""}) {
+        EXPECT_EQ(of(std::string("copy_in: other.yaml, to: ") + path).size(), 1u) << path;
+        EXPECT_EQ(of(std::string("to: x, copy_out: ") + path).size(), 1u) << path;
+    }
+}
+
 }  // namespace
 }  // namespace trn::scenario
