@@ -25,7 +25,7 @@ scripts=$(dirname "$(readlink -f "$0")")
 for_architecture aarch64
 suite=$(machine_release)
 
-[ "${1:-}" = --build ] || "$scripts/get_tools.sh" --arch aarch64 "$@"
+[ "${1:-}" = --build ] || "$scripts/get_tools.sh" --arch aarch64 "$@" || exit 1
 [ -e "$tools/kernel-release" ] || { say "there are no guests of aarch64: './dev setup' first"; exit 1; }
 if [ "${1:-}" = --build ]; then
     trap 'say "get_aarch64.sh: line $LINENO failed"' ERR
