@@ -11,7 +11,7 @@ from running_platform import WALL_LIMIT
 
 TRNVP = os.environ["TRNVP"]
 OPENSBI = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
-INIT = pathlib.Path(os.environ["PROGRAMS"], "init")
+INIT = pathlib.Path(os.environ.get("PROGRAMS", ""), "init")
 
 
 def kernel():
