@@ -14,6 +14,7 @@
 #include "platform/app/scenario/language/step_table.h"
 #include "platform/app/scenario/results/report.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/program_folder.h"
 #include "platform/framework/output.h"
 
 namespace trn::scenario {
@@ -23,12 +24,15 @@ namespace {
 constexpr std::size_t shown_lines = 10;
 constexpr std::uint64_t largest_file = 256 << 20;
 
-/// A file beside the scenario's, of the current folder, or of the software of hosts inside.
+/// A file beside the scenario's, of the current folder, of the software of hosts inside, or beside
+/// this program, as trn-guest-riscv64 is.
 std::filesystem::path input_named(const std::string& name, const reader& r) {
     const auto beside = std::filesystem::path(r.node().file()).parent_path() / name;
     if (exists(beside)) return beside;
-    const auto tool = host_software::folder() / name;
-    return name.find('/') == name.npos && exists(tool) ? tool : std::filesystem::path(name);
+    if (name.find('/') == name.npos)
+        for (const auto& folder : {host_software::folder(), program_folder()})
+            if (exists(folder / name)) return folder / name;
+    return name;
 }
 
 /// Work of the Linux of a server that is in the simulation.
@@ -124,7 +128,7 @@ std::vector<step_kind> host_steps() {
             key("run", &h::run, "a command for its shell, as root")
                 .required_without({"copy_in", "copy_out"}),
             key("copy_in", &h::copy_in,
-                "a file beside the scenario, or of the software of hosts inside"),
+                "a file beside the scenario or trnvp, or of the software of hosts inside"),
             key("copy_out", &h::copy_out, "a file of the host"),
             key("to", &h::target, "path of the copy")
                 .required_without({"run"})
