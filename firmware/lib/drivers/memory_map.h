@@ -38,7 +38,7 @@
 #define MAP_HOST_SRAM_SIZE 0x10000
 #define MAP_HOST_IMAGE_STORE 0x10000000000
 #define MAP_HOST_IMAGE_STORE_SIZE 0x20000000
-#define HOST_MAX_HARTS 16
+#define HOST_MAX_HARTS 64  // of an ACLINT
 
 // A CC-Core's own aperture, as its hart addresses it (doc/models/processor/top_sp.md).
 #define MAP_CC_SYNC 0x0000
