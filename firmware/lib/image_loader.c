@@ -34,8 +34,8 @@ static bool copy(const struct image_store_entry* image, struct image_memory stor
     for (uint64_t done = 0, piece; done < image->length; done += piece) {
         piece = image->length - done < MAX_PIECE ? image->length - done : MAX_PIECE;
         between();
-        memcpy((void*)(image->address + done),
-               (const void*)(storage.base + image->offset + done), piece);
+        memcpy((void*)(image->address + done), (const void*)(storage.base + image->offset + done),
+               piece);
     }
     log_info("loader: %lu bytes at %lx", image->length, image->address);
     return true;

@@ -14,12 +14,16 @@ processor_bus::processor_bus(host_bus& root) : root_(root) {
     memory_.register_invalidate_direct_mem_ptr(this, &processor_bus::memory_revoked);
 }
 
+bool processor_bus::is_configuration(const payload& request) {
+    return request.get_address() - window < window_size;
+}
+
 /// A request of a processor as a TLP, for the length of one call: bits 27:12 of an address in the
 /// window are the function, bits 11:0 the register (table 7-1).
 class processor_bus::decoded {
 public:
     explicit decoded(payload& request)
-        : is_configuration_(request.get_address() - window < window_size),
+        : is_configuration_(processor_bus::is_configuration(request)),
           target_(static_cast<function_id>((request.get_address() - window) >> 12)),
           local_(request, is_configuration_ ? request.get_address() & ~std::uint64_t{0xfff} : 0),
           framed_(request, 0) {
@@ -51,10 +55,9 @@ unsigned processor_bus::debug_access(payload& request) {
 }
 
 bool processor_bus::get_pointer(payload& request, tlm::tlm_dmi& dmi) {
+    if (is_configuration(request)) return refuse_pointer(request, dmi);
     const decoded access(request);
-    if (!access.is_configuration()) return root_.direct_pointer(request, dmi);
-    refuse_pointer(request, dmi);
-    return false;
+    return root_.direct_pointer(request, dmi);
 }
 
 void processor_bus::memory_revoked(sc_dt::uint64 first, sc_dt::uint64 last) {

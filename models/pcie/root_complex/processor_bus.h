@@ -48,6 +48,7 @@ private:
     using payload = tlm::tlm_generic_payload;
     class decoded;
 
+    static bool is_configuration(const payload& request);
     void access(payload& request, sc_core::sc_time& delay);
     unsigned debug_access(payload& request);
     bool get_pointer(payload& request, tlm::tlm_dmi& dmi);

@@ -103,6 +103,16 @@ TEST_F(Enumerated, FunctionIsWhereTheProcessorHasPlacedIt) {
     EXPECT_EQ(cpu.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
+TEST_F(Enumerated, PointerIntoConfigurationSpaceIsRefusedForItsAddress) {
+    tlm::tlm_generic_payload request;
+    tlm::tlm_dmi dmi;
+    request.set_read();
+    request.set_address(place_of(0, 0));
+    EXPECT_FALSE(cpu.out->get_direct_mem_ptr(request, dmi));
+    EXPECT_EQ(dmi.get_start_address(), request.get_address());
+    EXPECT_EQ(dmi.get_end_address(), request.get_address());
+}
+
 TEST_F(Enumerated, RequestsOfAFunctionReachMemory) {
     enumerate(0);
     EXPECT_EQ(a.engine.write<std::uint32_t>(0x1000, 0x1234), tlm::TLM_OK_RESPONSE);
