@@ -41,7 +41,7 @@ while read -r verb length name <&3; do
     case $verb in
     run)
         head -c "$length" <&3 >/tmp/.command
-        rm -f /tmp/.output  # an earlier job may still write to it
+        rm -f /tmp/.output  # a job of an earlier command may have it open
         sh /tmp/.command >/tmp/.output 2>&1 3>&-
         status=$?
         ;;
