@@ -48,7 +48,7 @@ TEST(StepTable, NamesEachStepAndEachKeyOnce) {
 }
 
 TEST(StepTable, ShowsTheDefaultsOfTheStructure) {
-    EXPECT_EQ(key_of("boot", "within").otherwise, "1 s");
+    EXPECT_EQ(key_of("host", "within").otherwise, "10 s");
     EXPECT_EQ(key_of("copy", "verify").otherwise, "true");
     EXPECT_EQ(key_of("traffic", "descriptor").otherwise, "64 KiB");
     EXPECT_EQ(key_of("collective", "in").otherwise, "hbm0");
