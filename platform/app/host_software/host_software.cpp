@@ -25,9 +25,9 @@ constexpr std::uint64_t firmware_place = 0x8000'0000, kernel_place = 0x8020'0000
 constexpr const char* installed_firmware =
     "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin";
 
-// Serves requests "VERB LENGTH NAME" with LENGTH bytes:
-// platform/app/scenario/context/inside_hosts.h, on the second UART of
-// platform/boards/hosts/riscv_host.yaml.
+// Serves requests by the protocol of platform/app/scenario/context/inside_hosts.h on the second
+// UART of platform/boards/hosts/riscv_host.yaml, whose memory `exchange` the kernel has as pmem0.
+// Pages of it that the kernel has read before, as for partitions, are stale.
 constexpr const char* agent = R"sh(#!/bin/busybox sh
 [ -e /dev/ttyS1 ] || exit 1
 exec 3<>/dev/ttyS1 </dev/null >/dev/console 2>&1

@@ -31,7 +31,7 @@ struct Enumerated : testing::Test {
         host.port[1].join(b.endpoint.link);
         cpu.out.bind(socket_named<tlm::tlm_base_target_socket_b<64>>("host.bus"));
         has_memory ? socket_named<outlet>("host.memory").bind(ram.in)
-                   : nobody.emplace("nobody").out.bind(ram.in);
+                   : other.emplace("other").out.bind(ram.in);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
     static std::uint64_t place_of(std::uint32_t function, std::uint32_t offset) {
@@ -79,7 +79,7 @@ struct Enumerated : testing::Test {
     test::card a{"a"}, b{"b"};
     test::tlm_driver cpu{"cpu"};
     memory ram{"ram", {.size = 1 << 20}};
-    std::optional<test::tlm_driver> nobody;
+    std::optional<test::tlm_driver> other;
 };
 
 TEST_F(Enumerated, NothingIsEnumeratedBeforeAndThereAreNoFunctionsForPrograms) {
