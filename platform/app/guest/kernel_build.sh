@@ -57,7 +57,8 @@ build_modules() {
     local folder=$1
     shift
     # The compiler may be older than the kernel's: without an option of gcc 14, and without type information.
-    make -s -j "$(nproc)" -C "$build/usr/src/linux-headers-$release" M="$folder" CC="${cross}gcc" \
+    make -s -j "$(nproc)" -C "$build/usr/src/linux-headers-$release" M="$folder" \
+        CROSS_COMPILE="$cross" CC="${cross}gcc" \
         CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2
 }
 
