@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace trn::registers {
@@ -13,6 +14,18 @@ namespace {
 
 constexpr std::size_t max_levels = 64;
 constexpr std::size_t max_xml_elements = 400'000;
+
+/// From 1 and from 0. Expat 2.9 has other functions for both.
+std::pair<int, int> line_and_column(XML_Parser parser) {
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+    const auto line = XML_GetCurrentLineNumber64(parser);
+    const auto column = XML_GetCurrentColumnNumber64(parser);
+#else
+    const auto line = XML_GetCurrentLineNumber(parser);
+    const auto column = XML_GetCurrentColumnNumber(parser);
+#endif
+    return {static_cast<int>(line), static_cast<int>(column)};
+}
 
 /// Builds the tree from expat's calls. Nothing is thrown through expat: a mistake stops it.
 class tree_builder {
@@ -55,8 +68,8 @@ private:
     static tree_builder& as(void* self) { return *static_cast<tree_builder*>(self); }
 
     config::place here() const {
-        return {static_cast<int>(XML_GetCurrentLineNumber(parser_.get())),
-                static_cast<int>(XML_GetCurrentColumnNumber(parser_.get())) + 1, 1};
+        const auto [line, column] = line_and_column(parser_.get());
+        return {line, column + 1, 1};
     }
 
     void stop(mistake code, std::string message) {
