@@ -10,6 +10,7 @@
 
 #include "models/soc/image_store/boot_images.h"
 #include "platform/app/device_tree/board_tree.h"
+#include "platform/app/device_tree/server_identity.h"
 #include "platform/app/disk_images.h"
 #include "platform/app/moment.h"
 #include "platform/app/parameter_view.h"
@@ -246,9 +247,7 @@ stop_reason platform::boot(const sc_core::sc_time& limit) {
 std::vector<platform::function> platform::functions() const {
     constexpr std::uint32_t accelerator = 0x12;  // PCI base class
     std::vector<function> all;
-    std::string product;
-    for (const auto& [name, value] : system_->board().parameters)
-        if (name == "product") product = value;
+    const auto product = product_of(system_->board());
     system_->for_each<serves_functions>([&](auto& host) {
         const auto server = container_of(dynamic_cast<sc_core::sc_object&>(host).name());
         for (const auto& f : host.functions()) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/firmware_file.h"
@@ -16,11 +17,15 @@ namespace {
 
 // The same structures as in firmware/lib/image_store.h.
 struct table_header {
-    std::uint32_t magic, format, count, reserved;
+    std::uint32_t magic, format, count, machine;
     std::uint64_t entry, next, tree;
 };
 struct table_entry {
     std::uint64_t address, length, offset;
+};
+struct table_machine {
+    std::uint64_t ram_base, ram_size, tables, tables_size;
+    std::array<char, 64> product, instance_id;
 };
 constexpr std::uint32_t table_magic = 0x534e5254, table_format = 1;  // "TRNS"
 constexpr std::uint64_t table_size = 4096, alignment = 4096;
@@ -74,7 +79,8 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
         }
     if (images.size() > max_images)
         throw boot_image_error(fmt::format("{} images, at most {}", images.size(), max_images));
-    std::uint64_t used = table_size + max_tree;  // a generated tree is stored later
+    // A generated tree and the machine are stored later.
+    std::uint64_t used = table_size + max_tree + alignment;
     for (const auto& image : std::span(images).first(images.size() - 1))
         used += image.bytes.size() + alignment;
     if (used > cfg.size)
@@ -96,6 +102,23 @@ void image_store::set_device_tree(std::span<const std::uint8_t> tree) {
     write_table();
 }
 
+void image_store::set_machine(const machine& identity) {
+    if (images_.empty()) return;
+    table_machine words{choices_.ram_base,
+                        choices_.ram_size,
+                        tree_address(choices_) + max_tree,
+                        max_tables,
+                        {},
+                        {}};
+    for (const auto& [text, field] : {std::pair{&identity.product, &words.product},
+                                      std::pair{&identity.instance_id, &words.instance_id}})
+        text->copy(field->data(), field->size() - 1);
+    machine_ = static_cast<std::uint32_t>(images_.back().offset + max_tree);
+    const bool fits = load(machine_, bytes_of(words));
+    sc_assert(fits);
+    write_table();
+}
+
 /// A store without images is empty, which the loader reports.
 void image_store::write_table() {
     if (images_.empty()) return;
@@ -103,7 +126,7 @@ void image_store::write_table() {
     const table_header header{table_magic,
                               table_format,
                               static_cast<std::uint32_t>(images_.size()),
-                              0,
+                              machine_,
                               images_.front().address,
                               has_next ? images_[1].address : 0,
                               images_.back().address};

@@ -27,6 +27,8 @@ public:
     };
     /// Limit in bytes; reserved at the end of the RAM.
     static constexpr std::uint64_t max_tree = 64 << 10;
+    /// RAM behind the device tree for tables of a server's boot firmware, in bytes.
+    static constexpr std::uint64_t max_tables = 64 << 10;
     /// Limit of the kernel's command line in bytes; the tree has room for it.
     static constexpr std::size_t max_bootargs = 4096;
 
@@ -44,6 +46,12 @@ public:
     /// Sets the generated device tree; ignored if the configuration names a file. \throws
     /// boot_image_error when it is too long
     void set_device_tree(std::span<const std::uint8_t> tree);
+    /// A server, as its SMBIOS tables name it; texts are cut after 63 bytes.
+    struct machine {
+        std::string product, instance_id;  ///< "": none
+    };
+    /// Stores the server's names for its boot firmware (firmware/host), which writes the tables.
+    void set_machine(const machine& identity);
     const config& choices() const { return choices_; }
 
 private:
@@ -57,6 +65,7 @@ private:
 
     const config choices_;
     std::vector<entry> images_;  // the device tree is the last one
+    std::uint32_t machine_ = 0;  // offset in the store; 0: none
 };
 
 }  // namespace trn

@@ -4,6 +4,7 @@
 #include <any>
 #include <map>
 #include <optional>
+#include <random>
 #include <string_view>
 
 #include "models/pcie/root_complex/processor_bus.h"
@@ -15,6 +16,8 @@
 #include "models/soc/image_store/image_store.h"
 #include "models/soc/ram_window/ram_window.h"
 #include "models/soc/uart/uart.h"
+#include "platform/app/device_tree/server_identity.h"
+#include "platform/framework/kernel/random.h"
 #include "platform/framework/netlist/plan/address_map.h"
 
 namespace trn {
@@ -74,6 +77,7 @@ public:
         machine_.model = "trnvp " + board.name;
         if (const auto router = router_of(board, *hart))
             for (const auto& row : address_maps(board).own(*router)) add(row);
+        describe_boot(store);
     }
     machine_description take() { return std::move(machine_); }
 
@@ -167,6 +171,16 @@ private:
 
     static constexpr std::uint64_t end_of_map = std::uint64_t{1} << 32;
 
+    /// A server's processors: the chips' own have no root complex.
+    void describe_boot(std::uint32_t store) {
+        if (machine_.pcie.configuration.size == 0) return;
+        machine_.has_boot_tables = true;
+        constexpr unsigned words = 8;
+        std::mt19937_64 random(seed_for(board_.modules[store].path));
+        for (unsigned i = 0; i < words; ++i)
+            machine_.random_seed.push_back(static_cast<std::uint32_t>(random()));
+    }
+
     const plan& board_;
     std::uint64_t ram_base_ = 0;
     std::multimap<std::uint32_t, std::uint32_t> sources_;
@@ -198,9 +212,14 @@ machine_description describe_processor(const plan& board, std::uint32_t store) {
 
 void store_device_trees(const system& built) {
     const plan& board = built.board();
+    unsigned servers = 0;
     for (const std::uint32_t store : image_stores(board)) {
         auto* const module = built.find<image_store>(board.modules[store].path);
-        module->set_device_tree(make_device_tree(describe_processor(board, store)));
+        const auto machine = describe_processor(board, store);
+        module->set_device_tree(make_device_tree(machine));
+        if (!machine.has_boot_tables) continue;
+        const auto server = parent_path(parent_path(module->name()));
+        module->set_machine({product_of(board), instance_id_of(built, server, ++servers)});
     }
 }
 

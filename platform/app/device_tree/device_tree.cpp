@@ -305,11 +305,23 @@ void add_exchange(tree& all, const machine_description::region& window) {
     memory.flag("volatile");
 }
 
+/// Places of EFI tables, as the EFI stub of Linux names them for the kernel; firmware/host sets the
+/// values. The last one is Debian's.
+void add_boot_tables(tree::node& chosen) {
+    for (const char* name : {"linux,uefi-system-table", "linux,uefi-mmap-start"})
+        chosen.number(name, 0);
+    for (const char* name : {"linux,uefi-mmap-size", "linux,uefi-mmap-desc-size",
+                             "linux,uefi-mmap-desc-ver", "linux,uefi-secure-boot"})
+        chosen.cells(name, {0});
+}
+
 void add_chosen(tree& all, const machine_description& m) {
     tree::node chosen(all, "chosen");
     if (!m.uarts.empty())
         chosen.text("stdout-path", "/soc/" + unit_name("serial", m.uarts.front().window));
     if (!m.bootargs.empty()) chosen.text("bootargs", m.bootargs);
+    if (!m.random_seed.empty()) chosen.cells("rng-seed", m.random_seed);
+    if (m.has_boot_tables) add_boot_tables(chosen);
     if (m.initrd.size == 0) return;
     chosen.number("linux,initrd-start", m.initrd.base);
     chosen.number("linux,initrd-end", m.initrd.base + m.initrd.size);

@@ -52,6 +52,9 @@ struct machine_description {
     bool has_sv48 = false;
     bool has_cache_blocks = false;  ///< Zicbom or Zicboz
     std::string bootargs = {};
+    /// `rng-seed`, for the kernel's random numbers; empty: none.
+    std::vector<std::uint32_t> random_seed = {};
+    bool has_boot_tables = false;  ///< firmware/host writes EFI tables, and names them in the tree
     region exchange = {};  ///< memory beside the RAM, as the kernel's /dev/pmem0; size 0: none
     region initrd = {};    ///< size 0: none
     root pcie = {};

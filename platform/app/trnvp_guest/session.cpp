@@ -17,12 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/cards/instance_metadata/document.h"
-#include "models/cards/instance_metadata/instance_metadata.h"
 #include "models/kinds.h"
 #include "models/pcie/root_complex/root_complex.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/misuse_option.h"
+#include "platform/app/device_tree/server_identity.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
 #include "platform/app/guest/guest_ports.h"
@@ -173,9 +172,9 @@ private:
         // and 2 GiB. Memory up to 2815 MiB lies completely below 4 GiB; Linux then initializes most
         // of its pages in the background after the boot.
         if (m.memory_mib == 0) m.memory_mib = count <= 4 ? 2560 : 2048 + 256 * count;
-        if (m.product.empty())
-            m.product = parameter_of(platform_.modules().board(), "product").value_or("");
-        m.instance_id = instance_id_of(any.server);
+        if (m.product.empty()) m.product = product_of(platform_.modules().board());
+        m.instance_id = instance_id_of(platform_.modules(), any.server,
+                                       static_cast<unsigned>(guests_.size() + 1));
         // The kernel's tests of its own cryptography take a tenth of a boot under TCG.
         m.append = fmt::format("{} quiet panic=-1 cryptomgr.notests{}",
                                m.architecture->kernel_parameters, m.clock_arguments());
@@ -216,16 +215,6 @@ private:
     /// Whether the module `path` is part of a server.
     static bool is_in(const std::string& server, std::string_view path) {
         return server.empty() || path.starts_with(server + ".");
-    }
-
-    /// The instance id of the server's metadata service; without a service, one made from the
-    /// guest's number.
-    std::string instance_id_of(const std::string& server) const {
-        std::string found;
-        platform_.modules().for_each<instance_metadata>([&](const instance_metadata& service) {
-            if (found.empty() && is_in(server, service.name())) found = service.instance_id();
-        });
-        return found.empty() ? metadata::instance_id_of(guests_.size() + 1) : found;
     }
 
     /// Path of the initramfs, which all guests share.

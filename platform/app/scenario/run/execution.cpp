@@ -87,22 +87,23 @@ public:
 
     void play(const host_set::work& steps) {
         if (!alone_) return hosts_.start({0}, steps);
-        alone_->cpu.run([this, steps] {
-            device none(alone_->transport);
-            steps(0, none);
-        });
+        alone_->start(0, steps);
     }
     bool idle() const { return hosts_.idle(); }
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
     void run_each(const std::vector<std::size_t>& numbers, const host_set::work& does) override {
         wait_group all(numbers.size());
-        hosts_.start(numbers, [&](std::size_t chip, device& chip_device) {
+        const host_set::work counted = [&](std::size_t chip, device& chip_device) {
             const auto end = all.completion_guard();
             does(chip, chip_device);
-        });
+        };
+        if (alone_)
+            for (const auto number : numbers) alone_->start(number, counted);
+        else
+            hosts_.start(numbers, counted);
         all.wait();
-        hosts_.rethrow();
+        alone_ ? alone_->cpu.rethrow() : hosts_.rethrow();
     }
     std::vector<host_set::card> cards() override { return hosts_.cards(); }
     void run_each_card(const std::vector<std::size_t>& numbers,
@@ -121,6 +122,13 @@ private:
         absent_function function = {};
         host_cpu cpu{function, {.name = "steps"}};
         trn_transport transport = cpu.transport();
+
+        void start(std::size_t number, const host_set::work& does) {
+            cpu.run([this, number, does] {
+                device none(transport);
+                does(number, none);
+            });
+        }
     };
 
     in_process_hosts hosts_;

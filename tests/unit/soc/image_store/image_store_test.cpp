@@ -36,6 +36,18 @@ TEST_F(ImageStoreTest, HasRoomForATreeThatIsGeneratedLater) {
     EXPECT_EQ(store.bytes().data()[(4 << 10) + (952 << 10)], 1);
 }
 
+TEST_F(ImageStoreTest, NamesTheMachineAfterTheTree) {
+    image_store store("store", with_image(950 << 10));
+    store.set_machine({"trn2.48xlarge", std::string(100, 'i')});
+    const auto* const bytes = store.bytes().data();
+    std::uint32_t offset = 0;
+    std::memcpy(&offset, bytes + 0xc, sizeof offset);
+    EXPECT_EQ(offset, (4u << 10) + (952u << 10) + image_store::max_tree);
+    const std::string names(reinterpret_cast<const char*>(bytes) + offset + 0x20, 128);
+    EXPECT_STREQ(names.c_str(), "trn2.48xlarge");
+    EXPECT_EQ(names.substr(64), std::string(63, 'i') + '\0');
+}
+
 TEST_F(ImageStoreTest, RefusesImagesThatLeaveNoRoomForTheTree) {
     EXPECT_THROW(image_store::read_images(with_image(970 << 10)), boot_image_error);
 }
