@@ -65,6 +65,16 @@ std::string container_of(std::string_view path) {
     return std::string(path.substr(0, dot == path.npos ? 0 : dot));
 }
 
+/// The kernels of hosts inside: what their image stores hold.
+std::vector<linux_symbols::server> linux_servers(const plan& board) {
+    std::vector<linux_symbols::server> all;
+    for (const std::uint32_t store : image_stores(board))
+        for (const auto& name : boot_files_of(board, store))
+            if (const auto file = find_firmware(name); is_linux_image(file))
+                all.push_back({container_of(board.modules[store].path), file});
+    return all;
+}
+
 /// EFA contract 1: device ids from 1d0f:efa0 on, one for each version.
 bool is_efa(std::uint32_t pci_id) {
     return (pci_id & 0xfff0'ffff) == 0xefa0'1d0f;
@@ -138,6 +148,8 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     reports_.install();  // also if a model has set a handler of its own
     add_harts(*methods_);
     add_engines(*methods_);
+    linux_ = std::make_unique<linux_symbols>(linux_servers(system_->board()));
+    linux_->add_methods(*methods_);
     add_methods();
     misuse::set_source_lookup(
         [this](const initiator& hart, std::uint64_t pc) { return source_at(hart.describe(), pc); });
@@ -291,7 +303,8 @@ std::string platform::source_at(std::string_view hart, std::uint64_t pc) {
     if (memory == nullptr ||
         memory->peek(pc, std::as_writable_bytes(std::span(code))) != code.size())
         return {};
-    return sources_->find(pc, code);
+    const auto found = sources_->find(pc, code);
+    return found.empty() ? linux_->describe(hart, pc) : found;
 }
 
 void platform::apply(const misuse::choices& chosen) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/app/linux_symbols/linux_symbols.h"
 #include "platform/app/wave_options.h"
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/kernel/run_loop.h"
@@ -83,6 +84,9 @@ public:
     /// "function (file:line)" at this address in the memory of a hart; "": unknown.
     std::string source_at(std::string_view hart, std::uint64_t pc);
 
+    /// Symbols of the Linux of hosts inside.
+    linux_symbols& linux_hosts() { return *linux_; }
+
     /// Completes the trace and the waveform file. Returns the reason why one of them is
     /// incomplete, or "".
     std::string finish_records();
@@ -123,6 +127,7 @@ private:
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
     std::unique_ptr<source_lines> sources_;  // made by the first call of source_at()
+    std::unique_ptr<linux_symbols> linux_;
     std::unique_ptr<wave_file> waves_;
     std::unique_ptr<function_names> functions_;  // exists while there is a trace
 };

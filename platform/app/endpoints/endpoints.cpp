@@ -114,7 +114,7 @@ void endpoints::open_control(const control_server::tcp_options& options) {
 }
 
 void endpoints::open_gdb(const std::string& address) {
-    gdb_.emplace(board_.methods());
+    gdb_.emplace(board_.methods(), waiting_room::limits{}, board_.linux_hosts().libraries());
     all_.push_back({"gdb", gdb_->listen(gdb_server::address_of(address))});
 }
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "platform/framework/loader/unit_walk.h"
+
 namespace trn {
 
 /// The debugging information of an ELF file.
@@ -20,16 +22,7 @@ public:
     /// did.
     template <typename Visit>
     bool any_unit(Visit&& visit) const {
-        Dwarf_Off next = 0;
-        std::size_t header = 0;
-        for (Dwarf_Off offset = 0;
-             dwarf_ != nullptr &&
-             dwarf_nextcu(dwarf_, offset, &next, &header, nullptr, nullptr, nullptr) == 0;
-             offset = next) {
-            Dwarf_Die unit;
-            if (dwarf_offdie(dwarf_, offset + header, &unit) != nullptr && visit(unit)) return true;
-        }
-        return false;
+        return any_unit_of(dwarf_, visit);
     }
 
 private:

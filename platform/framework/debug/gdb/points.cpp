@@ -80,7 +80,7 @@ const points::watchpoint* points::hit_by(const debug_hart& hart) const {
 bool points::explains_stop(const debug_hart& hart) const {
     const auto stop = hart.target->last_stop();
     if (stop.why == debug_target::stop_kind::breakpoint)
-        return is_at(hart, '0') || is_at(hart, '1');
+        return is_at(hart, '0') || is_at(hart, '1') || is_at(hart, library);
     return stop.why != debug_target::stop_kind::watchpoint || hit_by(hart) != nullptr;
 }
 

@@ -18,7 +18,10 @@ class points {
 public:
     static constexpr std::size_t max_points = 1024;  ///< of each kind, per process
 
-    /// Address and type ('0' software, '1' hardware). GDB may set both at one address.
+    /// Type of a breakpoint that GDB did not set: libraries may change there.
+    static constexpr char library = 'L';
+    /// Address and type ('0' software, '1' hardware, or `library`). GDB may set both at one
+    /// address.
     using breakpoint = std::pair<std::uint64_t, char>;
     struct watchpoint {
         debug_target::watchpoint watched;

@@ -88,10 +88,12 @@ public:
 private:
     gdb::stub::environment environment() {
         return {
-            loop_, server_.harts_,
+            loop_,
+            server_.harts_,
             [this](std::string_view command) { return monitor_command(server_.methods_, command); },
             [this](std::string_view body) { send(gdb::frame(body)); },
-            [this] { reader_.without_acknowledgement(); }};
+            [this] { reader_.without_acknowledgement(); },
+            server_.libraries_};
     }
     void received(std::string_view bytes) override {
         input_ += bytes;
@@ -134,8 +136,12 @@ private:
     std::string input_;              // input that reader_ has not processed
 };
 
-gdb_server::gdb_server(control& methods, const waiting_room::limits& waiting)
-    : methods_(methods), harts_(find_harts()), waiting_(methods.loop().io(), waiting) {
+gdb_server::gdb_server(control& methods, const waiting_room::limits& waiting,
+                       gdb::library_source libraries)
+    : methods_(methods),
+      harts_(find_harts()),
+      libraries_(std::move(libraries)),
+      waiting_(methods.loop().io(), waiting) {
     const auto client = [this] { return attached() ? &session_->stub() : nullptr; };
     for (std::size_t i = 0; i < harts_.size(); ++i)
         harts_[i].target->on_stop([client, i] {

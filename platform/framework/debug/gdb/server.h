@@ -10,6 +10,7 @@
 #include "platform/framework/attach/listen/handover.h"
 #include "platform/framework/attach/listen/listener.h"
 #include "platform/framework/attach/listen/waiting_room.h"
+#include "platform/framework/debug/gdb/libraries.h"
 #include "platform/framework/debug/harts.h"
 
 namespace trn {
@@ -19,7 +20,8 @@ namespace trn {
 /// connection that begins with other bytes is closed. Construct it after elaboration.
 class gdb_server {
 public:
-    explicit gdb_server(control& methods, const waiting_room::limits& waiting = {});
+    explicit gdb_server(control& methods, const waiting_room::limits& waiting = {},
+                        gdb::library_source libraries = {});
     ~gdb_server();
     gdb_server(const gdb_server&) = delete;
     gdb_server& operator=(const gdb_server&) = delete;
@@ -46,6 +48,7 @@ private:
 
     control& methods_;
     const std::vector<debug_hart> harts_;
+    const gdb::library_source libraries_;
     waiting_room waiting_;
     std::unique_ptr<listener> listener_;
     std::shared_ptr<session> session_;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -19,18 +18,6 @@ namespace trn::gdb {
 namespace {
 
 constexpr std::size_t threads_per_packet = 500;
-
-std::string escape_xml(std::string_view text) {
-    constexpr std::array<std::pair<char, std::string_view>, 4> escapes{
-        {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}}};
-    std::string out;
-    for (const char& c : text) {
-        const auto* const escape =
-            std::ranges::find(escapes, c, &decltype(escapes)::value_type::first);
-        out += escape == escapes.end() ? std::string_view(&c, 1) : escape->second;
-    }
-    return out;
-}
 
 }  // namespace
 
@@ -277,8 +264,9 @@ void stub::supported(std::string_view features) {
     hwbreak_ = offers("hwbreak+");
     reply(fmt::format(
         "PacketSize={:x};QStartNoAckMode+;qXfer:features:read+;qXfer:threads:read+;vContSupported+;"
-        "swbreak+;hwbreak+{}",
-        largest_packet, multiprocess_ ? ";multiprocess+" : ""));
+        "swbreak+;hwbreak+{}{}",
+        largest_packet, multiprocess_ ? ";multiprocess+" : "",
+        env_.libraries.list ? ";qXfer:libraries:read+" : ""));
 }
 
 void stub::monitor(std::string_view hex) {
@@ -311,6 +299,12 @@ void stub::transfer(std::string_view body) {
                 document += fmt::format("<thread id=\"{}\" name=\"{}\">{}</thread>\n", id_text(h),
                                         escape_xml(h.name), escape_xml(h.target->state()));
         document += "</threads>\n";
+    } else if (object == "libraries" && annex.empty() && env_.libraries.list) {
+        if (wanted->address == 0) {
+            libraries_ = env_.libraries.list(current());
+            watch_libraries(current());
+        }
+        document = libraries_;
     } else {
         return reply("E00");
     }
@@ -318,6 +312,12 @@ void stub::transfer(std::string_view body) {
     const auto piece = document.substr(wanted->address,
                                        std::min<std::uint64_t>(wanted->length, largest_packet / 2));
     reply((wanted->address + piece.size() < document.size() ? "m" : "l") + piece);
+}
+
+/// Stops its harts from now on where the list may change.
+void stub::watch_libraries(const debug_hart& hart) {
+    for (const auto address : env_.libraries.events(hart))
+        points_.set(true, hart.process, points::breakpoint{address, points::library});
 }
 
 void stub::extra_info(std::string_view text) {
@@ -511,9 +511,11 @@ void stub::report(std::size_t index) {
                                                 : "awatch",
                              stop.address);
     } else if (stop.why == debug_target::stop_kind::breakpoint) {
-        const bool hardware = !points_.is_at(current(), '0');
-        if (hardware && hwbreak_) stop_ += "hwbreak:;";
-        if (!hardware && swbreak_) stop_ += "swbreak:;";
+        const bool hardware = points_.is_at(current(), '1');
+        const bool software = points_.is_at(current(), '0');
+        if (!hardware && !software) stop_ += "library:;";
+        if (!software && hardware && hwbreak_) stop_ += "hwbreak:;";
+        if (software && swbreak_) stop_ += "swbreak:;";
     }
     reply(stop_reply());
 }

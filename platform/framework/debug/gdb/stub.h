@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/framework/debug/gdb/libraries.h"
 #include "platform/framework/debug/gdb/points.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/debug_target.h"
@@ -29,6 +30,7 @@ public:
         std::function<std::string(std::string_view command)> monitor;
         std::function<void(std::string_view body)> send;
         std::function<void()> no_acknowledgement;
+        library_source libraries = {};
     };
 
     /// Starts a session, and pauses the platform.
@@ -70,6 +72,7 @@ private:
     void transfer(std::string_view body);
     void extra_info(std::string_view id);
     void list_threads();
+    void watch_libraries(const debug_hart& hart);
 
     void point(std::string_view body);
 
@@ -106,6 +109,7 @@ private:
     std::deque<std::size_t> pending_;  ///< halted harts that were not reported yet
     std::set<unsigned> detached_;      ///< processes from which GDB has detached
     std::string description_;
+    std::string libraries_;         ///< the list that GDB reads in pieces
     std::set<unsigned> described_;  ///< processes whose description GDB has read
 };
 
