@@ -8,8 +8,9 @@ enum { BEGIN_NODE = 1, END_NODE = 2, PROPERTY = 3, NOP = 4 };
 enum { TOTAL_SIZE = 4, STRUCTURE_OFFSET = 8, STRINGS_OFFSET = 12 };
 #define MAGIC 0xd00dfeedu
 
-static uint32_t word_at(const uint8_t* at) {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+static uint32_t word_at(const uint8_t* cursor) {
+    return (uint32_t)cursor[0] << 24 | (uint32_t)cursor[1] << 16 | (uint32_t)cursor[2] << 8 |
+           cursor[3];
 }
 
 struct place {
@@ -30,24 +31,24 @@ static struct place find(uint8_t* tree, const char* name) {
     const uint32_t end = word_at(tree + TOTAL_SIZE), strings = word_at(tree + STRINGS_OFFSET);
     unsigned depth = 0;
     bool in_chosen = false;
-    for (uint32_t at = word_at(tree + STRUCTURE_OFFSET); at < end && end - at >= 12;) {
-        const uint32_t token = word_at(tree + at);
-        at += 4;
+    for (uint32_t cursor = word_at(tree + STRUCTURE_OFFSET); cursor < end && end - cursor >= 12;) {
+        const uint32_t token = word_at(tree + cursor);
+        cursor += 4;
         if (token == BEGIN_NODE) {
-            const uint32_t size = text_size(tree, at, end);
+            const uint32_t size = text_size(tree, cursor, end);
             if (size == 0) return none;
-            if (++depth == 2) in_chosen = strcmp((const char*)tree + at, "chosen") == 0;
-            at += size;
+            if (++depth == 2) in_chosen = strcmp((const char*)tree + cursor, "chosen") == 0;
+            cursor += size;
         } else if (token == END_NODE) {
             --depth;
         } else if (token == PROPERTY) {
-            const uint32_t length = word_at(tree + at), text = word_at(tree + at + 4);
-            at += 8;
-            if (length > end - at || strings >= end || text >= end - strings) return none;
+            const uint32_t length = word_at(tree + cursor), text = word_at(tree + cursor + 4);
+            cursor += 8;
+            if (length > end - cursor || strings >= end || text >= end - strings) return none;
             if (in_chosen && depth == 2 && text_size(tree, strings + text, end) != 0 &&
                 strcmp((const char*)tree + strings + text, name) == 0)
-                return (struct place){tree + at, length};
-            at += (length + 3) & ~3u;
+                return (struct place){tree + cursor, length};
+            cursor += (length + 3) & ~3u;
         } else if (token != NOP) {
             return none;
         }

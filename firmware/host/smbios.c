@@ -21,35 +21,35 @@ struct writer {
     uint8_t handle;
 };
 
-static void put(struct writer* to, const void* bytes, size_t length) {
-    if (length <= (size_t)(to->end - to->next)) {
-        memcpy(to->next, bytes, length);
-        to->next += length;
+static void put(struct writer* table, const void* bytes, size_t length) {
+    if (length <= (size_t)(table->end - table->next)) {
+        memcpy(table->next, bytes, length);
+        table->next += length;
     } else {
-        to->end = to->next;  // nothing more has room
+        table->end = table->next;  // nothing more has room
     }
 }
 
 /// A structure whose bytes from offset 4 on are set, and its strings, until a null pointer; an
 /// empty string cannot be one.
-static void add(struct writer* to, uint8_t type, uint8_t size, uint8_t* area,
+static void add(struct writer* table, uint8_t type, uint8_t size, uint8_t* area,
                 const char* const* strings) {
     area[0] = type;
     area[1] = size;
-    area[2] = to->handle++;
-    put(to, area, size);
-    if (*strings == NULL) put(to, "", 1);
-    for (; *strings != NULL; ++strings) put(to, *strings, strlen(*strings) + 1);
-    put(to, "", 1);
+    area[2] = table->handle++;
+    put(table, area, size);
+    if (*strings == NULL) put(table, "", 1);
+    for (; *strings != NULL; ++strings) put(table, *strings, strlen(*strings) + 1);
+    put(table, "", 1);
 }
 
-static void add_bios(struct writer* to) {
+static void add_bios(struct writer* table) {
     uint8_t area[MAX_STRUCTURE] = {[4] = 1, [5] = 2};
     area[10] = 1 << 3;             // characteristics are not given, beside those:
     area[19] = 1 << 3 | 1 << 4;    // UEFI, virtual machine
     memset(&area[0x14], 0xff, 4);  // releases of firmware and of a controller: none
     static const char* const strings[] = {"Amazon EC2", "1.0", NULL};
-    add(to, TYPE_BIOS, BIOS_SIZE, area, strings);
+    add(table, TYPE_BIOS, BIOS_SIZE, area, strings);
 }
 
 static unsigned digit_of(char c) {
@@ -85,7 +85,7 @@ static bool has_id(const struct image_store_machine* machine) {
     return strlen(id) == 19 && strspn(id + 2, "0123456789abcdef") == 17;
 }
 
-static void add_system(struct writer* to, const struct image_store_machine* machine) {
+static void add_system(struct writer* table, const struct image_store_machine* machine) {
     char uuid[UUID_TEXT];
     uint8_t area[MAX_STRUCTURE] = {[4] = 1, [0x18] = 6 /* power switch */};
     const char* strings[4] = {"Amazon EC2"};
@@ -100,25 +100,25 @@ static void add_system(struct writer* to, const struct image_store_machine* mach
         strings[count++] = uuid;
         area[7] = count;
     }
-    add(to, TYPE_SYSTEM, SYSTEM_SIZE, area, strings);
+    add(table, TYPE_SYSTEM, SYSTEM_SIZE, area, strings);
 }
 
 /// Software finds the instance id in the asset tag of the board.
-static void add_board(struct writer* to, const struct image_store_machine* machine,
+static void add_board(struct writer* table, const struct image_store_machine* machine,
                       uint8_t chassis) {
     if (*machine->instance_id == 0) return;
     uint8_t area[MAX_STRUCTURE] = {
         [4] = 1, [8] = 2, [9] = 1 /* hosting */, [0xb] = chassis, [0xd] = 0xa /* motherboard */};
     const char* const strings[] = {"Amazon EC2", machine->instance_id, NULL};
-    add(to, TYPE_BOARD, BOARD_SIZE, area, strings);
+    add(table, TYPE_BOARD, BOARD_SIZE, area, strings);
 }
 
-static void add_chassis(struct writer* to) {
+static void add_chassis(struct writer* table) {
     enum { OTHER = 1, UNKNOWN = 2, SAFE = 3 };
     uint8_t area[MAX_STRUCTURE] = {
         [4] = 1, [5] = OTHER, [8] = 1, [9] = SAFE, [10] = SAFE, [11] = SAFE, [12] = UNKNOWN};
     static const char* const strings[] = {"Amazon EC2", NULL};  // vendor and asset tag
-    add(to, TYPE_CHASSIS, CHASSIS_SIZE, area, strings);
+    add(table, TYPE_CHASSIS, CHASSIS_SIZE, area, strings);
 }
 
 static void put_entry(uint8_t* entry, const uint8_t* structures, size_t length) {
@@ -138,16 +138,16 @@ static void put_entry(uint8_t* entry, const uint8_t* structures, size_t length) 
 bool smbios_write(const struct image_store_machine* machine, uint8_t* place, size_t size) {
     enum { STRUCTURES = 0x20, CHASSIS_HANDLE = 3 };
     if (size < STRUCTURES) return false;
-    struct writer to = {place + STRUCTURES, place + size, 0};
-    add_bios(&to);
-    add_system(&to, machine);
-    add_board(&to, machine, CHASSIS_HANDLE);
-    to.handle = CHASSIS_HANDLE;
-    add_chassis(&to);
+    struct writer table = {place + STRUCTURES, place + size, 0};
+    add_bios(&table);
+    add_system(&table, machine);
+    add_board(&table, machine, CHASSIS_HANDLE);
+    table.handle = CHASSIS_HANDLE;
+    add_chassis(&table);
     uint8_t area[END_SIZE] = {0};
     static const char* const none[] = {NULL};
-    add(&to, TYPE_END, END_SIZE, area, none);
-    if (to.next == to.end) return false;
-    put_entry(place, place + STRUCTURES, (size_t)(to.next - (place + STRUCTURES)));
+    add(&table, TYPE_END, END_SIZE, area, none);
+    if (table.next == table.end) return false;
+    put_entry(place, place + STRUCTURES, (size_t)(table.next - (place + STRUCTURES)));
     return true;
 }

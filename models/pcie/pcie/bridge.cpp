@@ -287,7 +287,10 @@ void bridge::reset() {
 
 void bridge::power(bool on) {
     slot_.power = on;
-    if (on) return;
+    if (!on) restart();
+}
+
+void bridge::restart() {
     space_.forget();
     if (role_ != role::upstream) show_slot();
     decode();

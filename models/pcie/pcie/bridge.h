@@ -102,6 +102,8 @@ public:
     void receive_error(function_id source, error_class severity);
     /// Hot reset from above: resets all registers that are not sticky.
     void reset();
+    /// Fundamental reset: resets all registers, and the slot is as it is.
+    void restart();
     /// The port gets or loses power; without, it forgets all registers, and its slot has none.
     void power(bool on);
     bool powered() const { return slot_.power; }

@@ -432,6 +432,16 @@ void root_complex::reset_below(unsigned index) {
     pcie::signal(port[index], tlp::space::hot_reset);
 }
 
+/// From the devices upwards, which then find ports that pass nothing. A port without its buses has
+/// nothing below, so that requests on their way are refused.
+void root_complex::reset_hierarchy() {
+    for (unsigned i = 0; i < ports_.size(); ++i) {
+        if (ports_[i]->reachable()) pcie::signal(port[i], tlp::space::hot_reset, 1);
+        ports_[i]->restart();
+    }
+    forget_all_pointers();
+}
+
 std::vector<accepts_faults::fault> root_complex::faults() {
     auto all = pcie::bridge::faults(ports_.size(), [this](std::size_t index) {
         return std::pair<pcie::bridge&, plug&>(*ports_[index], port[index]);

@@ -21,6 +21,7 @@
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/server_memory.h"
 
@@ -85,6 +86,10 @@ public:
     };
 
     sc_core::sc_vector<plug> port{"port"};  // one per link
+    /// The server starts again: a fundamental reset (6.6.1) of the ports and all below them.
+    irq_in perst{"perst", 1, [this](unsigned, bool asserted) {
+                     if (asserted) reset_hierarchy();
+                 }};
 
     SC_HAS_PROCESS(root_complex);
     root_complex(sc_core::sc_module_name name, const config& cfg);
@@ -159,6 +164,7 @@ private:
     std::optional<peer> peer_of_host(unsigned source, const pcie::host_function& function,
                                      std::uint64_t address, std::uint64_t length) const;
     void reset_below(unsigned port);
+    void reset_hierarchy();
     void forget_all_pointers();
     void deliver(pcie::host_function& target, std::uint32_t vector, const sc_core::sc_time& delay);
     void deliver_messages();

@@ -40,6 +40,8 @@ kind root_complex_kind() {
              .with_lanes(&c::link_width)
              .facing(port_side::downstream)
              .optional(),
+         port::irq_in("perst", "fundamental reset of all ports, for a server that starts again")
+             .optional(),
          port::target("bus", "physical addresses of processors of another model").optional(),
          port::initiator("memory", "requests of functions to the memory of these processors")
              .optional()});

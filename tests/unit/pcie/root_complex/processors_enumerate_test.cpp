@@ -132,6 +132,25 @@ TEST_F(Enumerated, RequestsOfAFunctionReachMemory) {
     EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
+TEST_F(Enumerated, FundamentalResetLeavesPortsAndFunctionsAsAtPowerOn) {
+    enumerate(0);
+    cpu.write<std::uint32_t>(hbm + 0x100, 0xcafe);
+    configure<std::uint16_t>(0, PCI_COMMAND, PCI_COMMAND_MEMORY);
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    EXPECT_NE(errors_of(0), 0u);
+    host.perst.drive(0, true);
+    host.perst.drive(0, false);
+    EXPECT_EQ(config(0, PCI_PRIMARY_BUS) & 0x00ff'ffffu, 0u);
+    EXPECT_EQ(config(0, PCI_COMMAND) & PCI_COMMAND_MEMORY, 0u);
+    EXPECT_EQ(errors_of(0), 0u);  // sticky over all other resets
+    cpu.read(hbm + 0x100);
+    EXPECT_EQ(cpu.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    enumerate(0);
+    EXPECT_EQ(cpu.read(hbm + 0x100), 0xcafeu);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_OK_RESPONSE);
+}
+
 TEST_F(Enumerated, RootPortWithoutBusMasteringPassesNoRequest) {
     enumerate(0);
     configure<std::uint16_t>(0, PCI_COMMAND, PCI_COMMAND_MEMORY);
