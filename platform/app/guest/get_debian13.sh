@@ -78,23 +78,6 @@ get_programs() {
     add_libraries "$root"
 }
 
-get_mpi() {
-    local root=$work/ready/mpi from=$work/unpacked
-    say "unpacking Open MPI and Python"
-    unpack "${mpi_packages[@]}"
-    mkdir -p "$root"/{bin,etc,usr/bin,usr/share,$libraries,usr/lib/python3/dist-packages}
-    cp -L "$from/usr/bin/mpirun.openmpi" "$root/bin/mpirun"
-    cp -L "$from/usr/bin/python3.13" "$root/bin/python3"
-    cp -L "$from/usr/bin/"{prted,prterun} "$root/usr/bin"
-    cp -rL "$from/etc/openmpi" "$root/etc"
-    cp -rL "$from/usr/share/"{openmpi,prte} "$root/usr/share"
-    cp -rL "$from/$libraries/pmix2" "$root/$libraries"
-    rm -f "$from/usr/lib/python3.13/sitecustomize.py"  # a link into the machine's /etc
-    cp -rL "$from/usr/lib/python3.13" "$root/usr/lib"
-    cp -rL "$from/usr/lib/python3/dist-packages/"{mpi4py,pyverbs} "$root/usr/lib/python3/dist-packages"
-    add_libraries "$root"
-}
-
 [ -e "$tools/kernel-release" ] || { say "no $wanted: there are no guests"; exit 1; }
 if [ "${1:-}" = --build ]; then
     [ -e "$tools/debian13/mpi" ] || { say "there are no Debian 13 guests: './dev setup' first"; exit 1; }
@@ -121,6 +104,7 @@ get_kernel
 get_headers
 build_efa_driver "$work/ready/efa.ko"
 get_programs
+unpack "${mpi_packages[@]}"
 get_mpi
 rm -rf "$tools/debian13"
 rm -f "$missing"

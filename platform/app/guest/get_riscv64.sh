@@ -130,23 +130,6 @@ get_programs() {
     for program in root net disk; do add_libraries "$ready/$program"; done
 }
 
-get_mpi() {
-    local root=$work/ready/mpi from=$work/unpacked
-    say "unpacking Open MPI and Python"
-    unpack_into "$work/unpacked" openmpi-common  # of all architectures
-    mkdir -p "$root"/{bin,etc,usr/bin,usr/share,"$libraries",usr/lib/python3/dist-packages}
-    cp -L "$from/usr/bin/mpirun.openmpi" "$root/bin/mpirun"
-    cp -L "$from/usr/bin/python3.13" "$root/bin/python3"
-    cp -L "$from/usr/bin/"{prted,prterun} "$root/usr/bin"
-    cp -rL "$from/etc/openmpi" "$root/etc"
-    cp -rL "$from/usr/share/"{openmpi,prte} "$root/usr/share"
-    cp -rL "$from/$libraries/pmix2" "$root/$libraries"
-    rm -f "$from/usr/lib/python3.13/sitecustomize.py"  # a link into the machine's /etc
-    cp -rL "$from/usr/lib/python3.13" "$root/usr/lib"
-    cp -rL "$from/usr/lib/python3/dist-packages/"{mpi4py,pyverbs} "$root/usr/lib/python3/dist-packages"
-    add_libraries "$root"
-}
-
 # build_for_machine FOLDER
 build_for_machine() {
     trap 'say "get_riscv64.sh: line $LINENO failed"' ERR
@@ -179,6 +162,7 @@ release=$(apt-cache "${apt_options[@]}" depends "linux-image-riscv64:$debian" |
 unpack "${packages[@]}" "${net_packages[@]}" "${disk_packages[@]}" "${mpi_packages[@]}"
 get_kernel
 get_programs
+unpack_into "$work/unpacked" openmpi-common  # of all architectures
 get_mpi
 get_build
 build_efa_driver "$work/ready/modules/efa.ko"

@@ -76,3 +76,21 @@ build_efa_driver() {
     build_modules "$work/driver" CONFIG_INFINIBAND_EFA=m || give_up "the driver cannot be built"
     "${cross}strip" -g -X -o "$1" "$work/driver/efa.ko"
 }
+
+# get_mpi: $work/ready/mpi, a root folder of the programs and modules in $work/unpacked. The script has add_libraries
+# and $libraries.
+get_mpi() {
+    local root=$work/ready/mpi from=$work/unpacked
+    say "unpacking Open MPI and Python"
+    mkdir -p "$root"/{bin,etc,usr/bin,usr/share,"$libraries",usr/lib/python3/dist-packages}
+    cp -L "$from/usr/bin/mpirun.openmpi" "$root/bin/mpirun"
+    cp -L "$from/usr/bin/python3.13" "$root/bin/python3"
+    cp -L "$from/usr/bin/"{prted,prterun} "$root/usr/bin"
+    cp -rL "$from/etc/openmpi" "$root/etc"
+    cp -rL "$from/usr/share/"{openmpi,prte} "$root/usr/share"
+    cp -rL "$from/$libraries/pmix2" "$root/$libraries"
+    rm -f "$from/usr/lib/python3.13/sitecustomize.py"  # a link into the machine's /etc
+    cp -rL "$from/usr/lib/python3.13" "$root/usr/lib"
+    cp -rL "$from/usr/lib/python3/dist-packages/"{mpi4py,pyverbs} "$root/usr/lib/python3/dist-packages"
+    add_libraries "$root"
+}
