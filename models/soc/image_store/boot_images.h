@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 
@@ -37,10 +40,11 @@ std::vector<std::string> split_boot_images(std::string_view list);
 struct boot_image {
     std::string file;
     std::uint64_t address = 0;
-    std::vector<std::uint8_t> bytes;
+    std::shared_ptr<const initial_content> content;  ///< null: no bytes
     bool movable = true;  ///< false: a program that is linked for this address
 
-    std::uint64_t end() const { return address + bytes.size(); }
+    std::uint64_t size() const { return content ? content->size() : 0; }
+    std::uint64_t end() const { return address + size(); }
 };
 
 /// The memory into which images may be loaded.
@@ -48,8 +52,9 @@ struct boot_ram {
     std::uint64_t base = 0, size = 0;
 };
 
-/// Reads the images of a list, in order. \throws boot_image_error for a file that cannot be read or
-/// is too long, an image outside of the RAM, and images that overlap
+/// Reads the images of a list, in order. A file that did not change is read once in this process.
+/// \throws boot_image_error for a file that cannot be read, is empty or too long, an image outside
+/// of the RAM, and images that overlap
 std::vector<boot_image> read_boot_images(std::string_view list, const boot_ram& ram);
 
 }  // namespace trn

@@ -47,10 +47,9 @@ image_store::image_store(sc_core::sc_module_name name, const config& cfg)
 void image_store::store_images() {
     std::uint64_t offset = table_size;
     for (const auto& image : read_images(choices_)) {
-        images_.push_back({image.address, image.bytes.size(), offset});
-        const bool fits = load(offset, image.bytes);
-        sc_assert(fits);
-        offset = (offset + image.bytes.size() + alignment - 1) / alignment * alignment;
+        images_.push_back({image.address, image.size(), offset});
+        if (image.content) bytes().show(offset, image.content);
+        offset = (offset + image.size() + alignment - 1) / alignment * alignment;
     }
 }
 
@@ -66,12 +65,13 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
     images = read_boot_images(list, {cfg.ram_base, tree - cfg.ram_base});
     images.push_back({"device tree", tree, {}});
     if (!cfg.device_tree.empty()) try {
-            images.back().bytes = read_firmware(cfg.device_tree, max_tree);
-            if (!is_device_tree(images.back().bytes))
+            const auto bytes = read_firmware(cfg.device_tree, max_tree);
+            if (!is_device_tree(bytes))
                 throw boot_image_error(
                     fmt::format("{}: not a flattened device tree (make one: dtc "
                                 "-O dtb -o FILE SOURCE)",
                                 cfg.device_tree));
+            images.back().content = std::make_shared<const initial_content>(bytes);
         } catch (const boot_image_error&) {
             throw;
         } catch (const std::runtime_error& why) {
@@ -82,7 +82,7 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
     // A generated tree and the machine are stored later.
     std::uint64_t used = table_size + max_tree + alignment;
     for (const auto& image : std::span(images).first(images.size() - 1))
-        used += image.bytes.size() + alignment;
+        used += image.size() + alignment;
     if (used > cfg.size)
         throw boot_image_error(
             fmt::format("the images need {} bytes of a store of {}", used, cfg.size));

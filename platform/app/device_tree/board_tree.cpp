@@ -96,7 +96,7 @@ private:
         if (store.initrd.empty()) return;
         const auto images = image_store::read_images(store);  // the device tree is the last image
         const auto& initrd = images[images.size() - 2];
-        machine_.initrd = {initrd.address, initrd.bytes.size()};
+        machine_.initrd = {initrd.address, initrd.size()};
     }
 
     void add(const map_row& row) {

@@ -183,8 +183,10 @@ int file_of(std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 initial_content::initial_content(std::span<const std::uint8_t> bytes)
-    : bytes_(bytes.begin(), bytes.end()), descriptor_(file_of(bytes_)) {
-    assert(!bytes_.empty());
+    : size_(bytes.size()),
+      descriptor_(file_of(bytes)),
+      copy_(bytes.begin(), descriptor_ < 0 ? bytes.end() : bytes.begin()) {
+    assert(!bytes.empty());
 }
 
 initial_content::~initial_content() {
@@ -205,20 +207,38 @@ backing_store::backing_store(std::uint64_t size, sharing mode, std::string_view 
 }
 
 backing_store::backing_store(std::shared_ptr<const initial_content> content)
-    : size_(content->size()), content_(std::move(content)) {
-    const bool copies = content_->descriptor() < 0;
-    map(MAP_NORESERVE | MAP_PRIVATE | (copies ? MAP_ANONYMOUS : 0), content_->descriptor(), 0);
-    if (copies) std::memcpy(data_, content_->data(), size_);
+    : size_(content->size()) {
+    map(MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, true);
+    show(0, std::move(content));
 }
 
-void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
-    void* const place = content_ && descriptor >= 0 ? place_of_content(size_) : nullptr;
+/// `apart`: for content.
+void backing_store::map(int flags, int descriptor, std::uint64_t offset, bool apart) {
+    void* const place = apart ? place_of_content(size_) : nullptr;
     if (place != nullptr) flags |= MAP_FIXED;
     void* mapped =
         mmap(place, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(mapped);
     stores().insert(store_after(data_), {data_, this});
+}
+
+void backing_store::show(std::uint64_t offset, std::shared_ptr<const initial_content> content) {
+    assert(descriptor_ < 0 && offset % page == 0 && offset <= size_ &&
+           content->size() <= size_ - offset && !shows(offset, content->size()));
+    if (content->descriptor() < 0)
+        std::ranges::copy(content->copy(), data_ + offset);
+    else if (mmap(data_ + offset, content->size(), PROT_READ | PROT_WRITE,
+                  MAP_NORESERVE | MAP_PRIVATE | MAP_FIXED, content->descriptor(), 0) == MAP_FAILED)
+        throw std::bad_alloc();
+    parts_ = std::make_shared<const part>(part{offset, std::move(content), parts_});
+}
+
+bool backing_store::shows(std::uint64_t offset, std::uint64_t size) const {
+    for (const auto* each = parts_.get(); each != nullptr; each = each->next.get())
+        if (each->offset < offset + size && offset < each->offset + each->content->size())
+            return true;
+    return false;
 }
 
 backing_store::~backing_store() {
@@ -239,20 +259,48 @@ std::uint64_t backing_store::resident() const {
 
 void backing_store::clear() {
     forget_in_use();
-    if (content_ && content_->descriptor() < 0) {
-        std::memcpy(data_, content_->data(), size_);
-    } else if (descriptor_ < 0) {
+    if (descriptor_ < 0) {
         madvise(data_, size_, MADV_DONTNEED);
+        for (const auto* each = parts_.get(); each != nullptr; each = each->next.get())
+            std::ranges::copy(each->content->copy(), data_ + each->offset);
     } else {
         fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   static_cast<off_t>(descriptor_offset_), static_cast<off_t>(size_));
     }
 }
 
+void backing_store::release_zeroes() {
+    if (descriptor_ >= 0) return;
+    std::array<std::uint64_t, 512> entries;
+    const std::uint64_t pages = (size_ + page - 1) / page;
+    std::uint64_t first = 0, end = 0;  // pages to return
+    const auto release = [&] {
+        if (end > first) madvise(data_ + first * page, (end - first) * page, MADV_DONTNEED);
+    };
+    for (std::uint64_t index = 0, got = 0; index < pages; index += got) {
+        const auto wanted = std::span(entries).first(std::min(entries.size(), pages - index));
+        got = read_entries(reinterpret_cast<std::uint64_t>(data_) / page + index, wanted);
+        if (got == 0) break;
+        for (std::uint64_t i = index; i < index + got; ++i) {
+            const auto size = std::min(page, size_ - i * page);
+            if (!held(entries[i - index]) || !all_zero(data_ + i * page, size) ||
+                shows(i * page, size))
+                continue;
+            if (i != end) {
+                release();
+                first = i;
+            }
+            end = i + 1;
+        }
+    }
+    release();
+    forget_in_use();
+}
+
 bool backing_store::untouched(const std::uint8_t* address, std::uint64_t size) const {
     const auto offset = static_cast<std::uint64_t>(address - data_);
     assert(address >= data_ && size > 0 && size <= size_ - offset);
-    if (content_) return false;
+    if (shows(offset, size)) return false;
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
     const std::uint64_t last = (offset + size - 1) / block;
     for (std::uint64_t i = offset / block; i <= last; ++i)

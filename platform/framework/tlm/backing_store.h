@@ -19,14 +19,16 @@ public:
     initial_content(const initial_content&) = delete;
     initial_content& operator=(const initial_content&) = delete;
 
-    std::uint64_t size() const { return bytes_.size(); }
-    const std::uint8_t* data() const { return bytes_.data(); }
+    std::uint64_t size() const { return size_; }
     /// A file of these bytes; -1 if the host's limits prevent it: then stores copy the bytes.
     int descriptor() const { return descriptor_; }
+    /// The bytes; empty if there is a file.
+    std::span<const std::uint8_t> copy() const { return copy_; }
 
 private:
-    const std::vector<std::uint8_t> bytes_;
+    const std::uint64_t size_;
     const int descriptor_;
+    const std::vector<std::uint8_t> copy_;
 };
 
 /// Zero-filled bytes that use no host memory until touched: address space is only reserved. A
@@ -55,10 +57,16 @@ public:
     int descriptor() const { return descriptor_; }
     /// Offset of the store in the memfd.
     std::uint64_t descriptor_offset() const { return descriptor_offset_; }
+    /// Puts `content` at `offset`, a multiple of the host's page size, as initial content of these
+    /// bytes. Precondition: a private store, in which it has room, and none there yet.
+    void show(std::uint64_t offset, std::shared_ptr<const initial_content> content);
     /// Bytes of host memory in use by this store (touched pages).
     std::uint64_t resident() const;
     /// Resets to zeroes or the initial content; returns pages to the host.
     void clear();
+    /// Returns touched pages to the host that are all zero, as many of a machine whose software
+    /// clears memory that it does not use. Bytes and addresses stay. Not for shared stores.
+    void release_zeroes();
     /// True: no host page backs [address, address + size), so it reads zero. May be false if other
     /// bytes in the same 64 KiB are in use.
     bool untouched(const std::uint8_t* address, std::uint64_t size) const;
@@ -77,14 +85,21 @@ public:
     static const backing_store* holding(const std::uint8_t* address);
 
 private:
-    void map(int flags, int descriptor, std::uint64_t offset);
+    struct part {
+        std::uint64_t offset;
+        std::shared_ptr<const initial_content> content;
+        std::shared_ptr<const part> next;
+    };
+
+    void map(int flags, int descriptor, std::uint64_t offset, bool apart = false);
+    bool shows(std::uint64_t offset, std::uint64_t size) const;
     bool unbacked(std::uint64_t offset, std::uint64_t size) const;
     void note_in_use(std::uint64_t block) const;
     void set_in_use(std::uint64_t block) const;
     void forget_in_use();
 
     const std::uint64_t size_;
-    const std::shared_ptr<const initial_content> content_;
+    std::shared_ptr<const part> parts_;  // with initial content
     int descriptor_ = -1;
     std::uint64_t descriptor_offset_ = 0;
     std::uint8_t* data_ = nullptr;

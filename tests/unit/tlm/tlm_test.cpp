@@ -267,6 +267,46 @@ TEST(BackingStoreTest, StoresOfOneContentKeepTheirOwnWrites) {
     EXPECT_EQ(mine.data()[5], 0xff);
 }
 
+TEST(BackingStoreTest, ContentIsPartOfAStore) {
+    const std::vector<std::uint8_t> bytes(70'000, 0xff);
+    const auto content = std::make_shared<const initial_content>(bytes);
+    backing_store store{1 << 20};
+    store.data()[69'999 + 65536] = 3;
+    store.show(65536, content);
+    EXPECT_EQ(store.data()[65535], 0);
+    EXPECT_EQ(store.data()[65536], 0xff);
+    EXPECT_EQ(store.data()[65536 + 69'999], 0xff);
+    EXPECT_EQ(store.data()[65536 + 70'000], 0);
+    EXPECT_FALSE(store.untouched(store.data() + 100'000, 65536));
+    EXPECT_TRUE(store.untouched(store.data() + 262'144, 65536));
+    store.data()[65536] = 7;
+    store.data()[0] = 7;
+    store.clear();
+    EXPECT_EQ(store.data()[65536], 0xff);
+    EXPECT_EQ(store.data()[0], 0);
+}
+
+TEST(BackingStoreTest, PagesThatAreZeroAgainGoBackToTheHost) {
+    const auto content =
+        std::make_shared<const initial_content>(std::vector<std::uint8_t>(8192, 0xff));
+    backing_store store{(1 << 20) + 100};
+    store.show(65536, content);
+    std::memset(store.data(), 5, 65536 + 4096);
+    std::memset(store.data() + 4096, 0, 3 * 4096);
+    std::memset(store.data() + 65536, 0, 4096);  // differs from the content
+    store.data()[1 << 20] = 5;
+    store.data()[1 << 20] = 0;
+    const auto before = store.resident();
+    store.release_zeroes();
+    EXPECT_EQ(store.resident(), before - 4 * 4096u);
+    EXPECT_EQ(store.data()[4095], 5);
+    EXPECT_EQ(store.data()[4096], 0);
+    EXPECT_EQ(store.data()[4 * 4096], 5);
+    EXPECT_EQ(store.data()[65536], 0);
+    EXPECT_EQ(store.data()[65536 + 4096], 0xff);
+    store.release_zeroes();
+}
+
 /// Kernel mappings in which these stores begin.
 std::size_t mappings_of(const std::vector<std::unique_ptr<backing_store>>& all) {
     std::set<std::string> found;

@@ -18,6 +18,11 @@ namespace {
 
 using namespace trn;
 
+std::vector<std::uint8_t> bytes_of(const boot_image& image) {
+    const backing_store store(image.content);
+    return {store.data(), store.data() + store.size()};
+}
+
 struct ImageStoreTest : testing::Test {
     test::scratch_folder folder;
     image_store::config with_image(std::uint64_t bytes) {
@@ -60,6 +65,37 @@ TEST_F(ImageStoreTest, RefusesACommandLineThatATreeHasNoRoomFor) {
     EXPECT_THROW(image_store::read_images(cfg), boot_image_error);
 }
 
+TEST_F(ImageStoreTest, RefusesAnEmptyImage) {
+    const auto cfg = with_image(0);
+    try {
+        image_store::read_images(cfg);
+        FAIL() << "no error";
+    } catch (const boot_image_error& why) {
+        EXPECT_THAT(why.what(), testing::EndsWith("image.bin is empty"));
+    }
+}
+
+TEST_F(ImageStoreTest, ReadsAFileOnceUntilItChanges) {
+    const auto cfg = with_image(4 << 10);
+    const auto first = image_store::read_images(cfg).front().content;
+    EXPECT_EQ(image_store::read_images(cfg).front().content, first);
+    const auto changed = image_store::read_images(with_image(8 << 10)).front();
+    EXPECT_NE(changed.content, first);
+    EXPECT_EQ(changed.size(), 8u << 10);
+}
+
+TEST_F(ImageStoreTest, KeepsItsOwnTableAndTreeBesideSharedImages) {
+    image_store one("one", with_image(4 << 10)), other("other", one.choices());
+    const std::vector<std::uint8_t> tree(100, 1);
+    one.set_device_tree(tree);
+    const std::uint8_t* const mine = one.bytes().data();
+    const std::uint8_t* const theirs = other.bytes().data();
+    EXPECT_EQ(mine[4 << 10], 'x');
+    EXPECT_EQ(theirs[4 << 10], 'x');
+    EXPECT_EQ(mine[8 << 10], 1);
+    EXPECT_EQ(theirs[8 << 10], 0);
+}
+
 struct ProgramImageTest : testing::Test {
     test::scratch_folder folder;
     /// A program linked for 0x80000000, named with `place`.
@@ -83,12 +119,12 @@ struct ProgramImageTest : testing::Test {
 TEST_F(ProgramImageTest, PositionIndependentProgramIsLoadedAtTheAddressThatIsNamed) {
     const auto images = read(ET_DYN, "@0x80001000");
     EXPECT_EQ(images.at(0).address, 0x8000'1000u);
-    EXPECT_EQ(images.at(0).bytes, (std::vector<std::uint8_t>{1, 2, 3, 4}));
+    EXPECT_EQ(bytes_of(images.at(0)), (std::vector<std::uint8_t>{1, 2, 3, 4}));
     EXPECT_EQ(read(ET_DYN, "").at(0).address, 0x8000'0000u);
 }
 
 TEST_F(ProgramImageTest, ProgramThatIsLinkedForAnotherAddressIsRefused) {
-    EXPECT_EQ(read(ET_EXEC, "@0x80000000").at(0).bytes.size(), 4u);
+    EXPECT_EQ(read(ET_EXEC, "@0x80000000").at(0).size(), 4u);
     EXPECT_THAT(refused(ET_EXEC, "@0x80001000"), testing::HasSubstr("is linked for 0x80000000"));
 }
 
