@@ -78,13 +78,13 @@ const guest_architecture& architecture(std::string_view name) {
     return *found;
 }
 
-std::string other_architecture(const std::filesystem::path& file,
-                               const guest_architecture& wanted) {
+std::string other_architecture(const std::filesystem::path& file, const guest_architecture& wanted,
+                               std::string_view machine) {
     std::array<char, 0x206> begin{};
     std::ifstream(file, std::ios::binary).read(begin.data(), begin.size());
     const std::string_view bytes(begin.data(), begin.size());
     const auto text = [&](std::string_view found) {
-        return fmt::format("{} is for {}, and the guest is {} (--arch)", file.string(), found,
+        return fmt::format("{} is for {}, and the {} is {}", file.string(), found, machine,
                            wanted.name);
     };
     Elf64_Ehdr head;

@@ -39,7 +39,8 @@ const std::vector<guest_architecture>& guest_architectures();
 const guest_architecture& architecture(std::string_view name);
 
 /// Describes why a kernel image, a program or a module cannot be of `wanted`; "": it can. Only
-/// files of another architecture are recognized.
-std::string other_architecture(const std::filesystem::path& file, const guest_architecture& wanted);
+/// files of another architecture are recognized. `machine`: the noun for what it is for.
+std::string other_architecture(const std::filesystem::path& file, const guest_architecture& wanted,
+                               std::string_view machine = "guest");
 
 }  // namespace trn

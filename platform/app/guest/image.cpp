@@ -2,6 +2,7 @@
 #include "platform/app/guest/image.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -103,6 +104,21 @@ void add_kernel_modules(initramfs& out, const fs::path& folder) {
 
 }  // namespace
 
+std::string guest_image::init() const {
+    std::string init = fmt::format("{}status_place={}\n", head, architecture->status_place);
+    for (const auto& [file, parameters] : modules)
+        init += fmt::format("insmod {} || {{ status=$?; dmesg | tail -5; end $status; }}\n",
+                            call("/modules/" + file.filename().string(), parameters));
+    init += "status=0\n";
+    for (const auto& [file, arguments] : programs)
+        init += fmt::format("[ $status != 0 ] || {{ {}; status=$?; }}\n",
+                            call("/program/" + file.filename().string(), arguments));
+    if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
+    if (!agent.empty())
+        init += "while setsid /agent; do sleep 1; done &\nwhile :; do setsid cttyhack sh; done\n";
+    return init + "end $status\n";
+}
+
 std::string guest_image::initramfs() const {
     trn::initramfs out;
     for (const char* folder : {"bin", "dev", "modules", "program"}) out.folder(folder);
@@ -110,34 +126,44 @@ std::string guest_image::initramfs() const {
     out.file("bin/busybox", content_of(busybox), true);
     if (!own_program.empty()) out.file("bin/trn-guest", content_of(own_program), true);
     if (!kernel_modules.empty()) add_kernel_modules(out, kernel_modules);
-    std::string init = fmt::format("{}status_place={}\n", head, architecture->status_place);
-    for (const auto& [file, parameters] : modules) {
-        const auto path = "modules/" + file.filename().string();
-        out.file(path, content_of(file));
-        init += fmt::format("insmod {} || {{ status=$?; dmesg | tail -5; end $status; }}\n",
-                            call("/" + path, parameters));
-    }
+    for (const auto& [file, parameters] : modules)
+        out.file("modules/" + file.filename().string(), content_of(file));
     for (const auto& folder : folders)
         add_folder(out, folder, "program" / fs::canonical(folder).filename());
     for (const auto& folder : roots) add_folder(out, folder, {});
-    init += "status=0\n";
     std::vector<shared_libraries> needed;
     for (const auto& [file, arguments] : programs) {
-        const auto path = "program/" + file.filename().string();
         const auto content = content_of(file);
-        out.file(path, content, true);
+        out.file("program/" + file.filename().string(), content, true);
         needed.push_back(shared_libraries_of(file, content));
-        init +=
-            fmt::format("[ $status != 0 ] || {{ {}; status=$?; }}\n", call("/" + path, arguments));
     }
     add_libraries(out, needed);
-    if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
-    if (!agent.empty()) {
-        out.file("agent", agent, true);
-        init += "while setsid /agent; do sleep 1; done &\nwhile :; do setsid cttyhack sh; done\n";
-    }
-    out.file("init", init + "end $status\n", true);
+    if (!agent.empty()) out.file("agent", agent, true);
+    out.file("init", init(), true);
     return out.bytes();
+}
+
+std::string guest_image::version() const {
+    std::vector<fs::path> files{busybox, own_program, kernel_modules.parent_path() / "release"};
+    for (const auto& module : modules) files.push_back(module.file);
+    for (const auto* list : {&folders, &roots})
+        files.insert(files.end(), list->begin(), list->end());
+    if (!kernel_modules.empty()) files.push_back(kernel_modules);
+    std::string text = init() + agent;
+    const auto add = [&text](const fs::path& file) {
+        struct stat now {};
+        if (stat(file.c_str(), &now) != 0) return;
+        text += fmt::format("{} {} {} {} {}.{}\n", file.string(), now.st_mode, now.st_ino,
+                            now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec);
+    };
+    for (const auto& file : files) {
+        add(file);
+        if (!fs::is_directory(file)) continue;
+        std::vector<fs::path> found(fs::recursive_directory_iterator(file), {});
+        std::ranges::sort(found);
+        for (const auto& each : found) add(each);
+    }
+    return text;
 }
 
 }  // namespace trn

@@ -37,6 +37,12 @@ struct guest_image {
     /// The initramfs. \throws file_error for a file that cannot be read, a link to a folder, or a
     /// shared library that this machine does not have
     std::string initramfs() const;
+    /// A text that changes with each version of a file in the initramfs, and with its scripts; it
+    /// takes no reading of files. For images without `programs`, which may need shared libraries.
+    std::string version() const;
+
+private:
+    std::string init() const;
 };
 
 }  // namespace trn

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/host_software/host_software.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <string_view>
 
@@ -68,8 +72,49 @@ while read -r verb length name <&3; do
 done
 )sh";
 
+constexpr std::string_view images_parameter = "host_images=", initrd_parameter = "host_initrd=";
+
+/// A kernel of another architecture would end without a word. \throws unfit_software
+void check_images(const std::vector<std::string>& set) {
+    const auto given = std::ranges::find_if(
+        set, [](const auto& each) { return each.starts_with(images_parameter); });
+    const auto list = given->substr(images_parameter.size());
+    if (list.find_first_not_of(", ") == list.npos)
+        throw unfit_software(
+            "host_images names no image: the host inside has nothing to start (leave it out for "
+            "OpenSBI and Linux of the cache)");
+    for (std::size_t start = 0; start < list.size();) {
+        const auto end = std::min(list.find(',', start), list.size());
+        const auto name = list.substr(start, end - start);
+        const auto why =
+            other_architecture(name.substr(0, name.rfind('@')), architecture("riscv64"), "host");
+        if (!why.empty()) throw unfit_software("host_images: " + why);
+        start = end + 1;
+    }
+}
+
 bool sets(const std::vector<std::string>& set, std::string_view parameter) {
     return std::ranges::any_of(set, [&](const auto& each) { return each.starts_with(parameter); });
+}
+
+constexpr const char* initramfs_name = "initramfs-";
+
+/// Makes the time of access that of the last use.
+void note_use(const fs::path& file) {
+    constexpr std::array<timespec, 2> now{timespec{0, UTIME_NOW}, timespec{0, UTIME_OMIT}};
+    utimensat(AT_FDCWD, file.c_str(), now.data(), 0);
+}
+
+/// Removes initramfs files that no process used for a day: those of other versions.
+void remove_unused() {
+    constexpr std::time_t day = 24 * 3600;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(host_software::folder(), ignored)) {
+        struct stat found {};
+        if (entry.path().filename().string().starts_with(initramfs_name) &&
+            stat(entry.path().c_str(), &found) == 0 && found.st_atime < std::time(nullptr) - day)
+            fs::remove(entry.path(), ignored);
+    }
 }
 
 }  // namespace
@@ -78,28 +123,32 @@ fs::path host_software::folder() {
     return guest_tools::folder() / architecture("riscv64").tools;
 }
 
-/// Written beside the name and moved: another process may read it.
 fs::path host_software::make_initramfs() {
     const auto& machine = architecture("riscv64");
-    const auto bytes = guest_image{.architecture = &machine,
-                                   .busybox = guest_tools::find("busybox", machine),
-                                   .kernel_modules = guest_tools::find("modules", machine),
-                                   .roots = {guest_tools::find("root", machine)},
-                                   .agent = agent}
-                           .initramfs();
-    const auto digest = std::hash<std::string>()(bytes);
-    const auto file = folder() / fmt::format("initramfs-{:016x}", digest);
-    if (fs::exists(file)) return file;
+    const guest_image image{.architecture = &machine,
+                            .busybox = guest_tools::find("busybox", machine),
+                            .kernel_modules = guest_tools::find("modules", machine),
+                            .roots = {guest_tools::find("root", machine)},
+                            .agent = agent};
+    const auto version = std::hash<std::string>()(image.version());
+    const auto file = folder() / fmt::format("{}{:016x}", initramfs_name, version);
+    if (fs::exists(file)) {
+        note_use(file);
+        return file;
+    }
+    // Written beside the name and moved: another process may read it.
     const fs::path part = fmt::format("{}.{}", file.string(), getpid());
     std::ofstream out(part, std::ios::binary);
-    out << bytes;
+    out << image.initramfs();
     if (!out.flush()) throw file_error(part.string() + " cannot be written");
     fs::rename(part, file);
+    remove_unused();
     return file;
 }
 
 void add_host_software(std::vector<std::string>& set) {
-    if (!sets(set, "host=linux") || sets(set, "host_images=")) return;
+    if (!sets(set, "host=linux")) return;
+    if (sets(set, images_parameter)) return check_images(set);
     const auto& machine = architecture("riscv64");
     const auto own = host_software::folder() / machine.firmware;
     const auto firmware = fs::exists(own) ? own : fs::path(installed_firmware);
@@ -108,7 +157,7 @@ void add_host_software(std::vector<std::string>& set) {
     const auto kernel = guest_tools::find("vmlinuz", machine);
     set.push_back(fmt::format("host_images={}@{:#x},{}@{:#x}", firmware.string(), firmware_place,
                               kernel.string(), kernel_place));
-    if (!sets(set, "host_initrd="))
+    if (!sets(set, initrd_parameter))
         set.push_back(fmt::format("host_initrd={}@{:#x}", host_software::make_initramfs().string(),
                                   initramfs_place));
 }

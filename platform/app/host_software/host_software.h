@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,13 @@ struct host_software {
     static std::filesystem::path make_initramfs();
 };
 
+/// The parameters of a board name software that a host inside cannot run.
+struct unfit_software : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /// For a board with `host=linux`: adds OpenSBI, the kernel and the initramfs to the parameters,
-/// unless they name software. \throws tools_missing, file_error
+/// unless they name software. \throws tools_missing, file_error, unfit_software
 void add_host_software(std::vector<std::string>& set);
 
 }  // namespace trn

@@ -32,7 +32,7 @@ void check_names(const std::string& option, const std::vector<guest_image::file_
 void check_architecture(const std::string& option, const fs::path& file,
                         const guest_architecture& wanted) {
     if (const auto why = other_architecture(file, wanted); !why.empty())
-        throw user_error(fmt::format("{}: {}", option, why));
+        throw user_error(fmt::format("{}: {} (--arch)", option, why));
 }
 
 guest_image::file_and_words split(const std::string& option, const std::string& text,

@@ -302,6 +302,24 @@ TEST(GuestMachine, NodesOfAarch64ShareOneRootBus) {
     EXPECT_THAT(line, testing::Not(HasSubstr("pxb-pcie")));
 }
 
+TEST(GuestImage, VersionChangesWithItsFilesAndScripts) {
+    const test::scratch_folder folder;
+    std::filesystem::create_directories(folder / "root/usr");
+    std::ofstream(folder / "busybox") << "b";
+    std::ofstream(folder / "root/usr/x") << "1";
+    guest_image image{.busybox = folder / "busybox", .roots = {folder / "root"}, .agent = "a"};
+    const auto first = image.version();
+    EXPECT_EQ(image.version(), first);
+    image.agent = "b";
+    EXPECT_NE(image.version(), first);
+    image.agent = "a";
+    std::ofstream(folder / "root/usr/x") << "22";
+    const auto changed = image.version();
+    EXPECT_NE(changed, first);
+    std::ofstream(folder / "root/usr/y") << "";
+    EXPECT_NE(image.version(), changed);
+}
+
 TEST(GuestMachine, FilesOfAnotherArchitectureAreRecognized) {
     const test::scratch_folder folder;
     const auto& x86 = guest_architectures().front();
