@@ -16,7 +16,7 @@
 namespace trn::scenario {
 
 /// The Linux of a server whose processors are in the simulation, as steps use it: by the agent that
-/// its initramfs starts (sw-stubs/guest/host_agent.sh), over a byte channel.
+/// its initramfs starts (platform/app/host_software), over a byte channel.
 ///
 /// A request is a line "run LENGTH -" and LENGTH bytes, the command, or "put LENGTH PATH" or "get 0
 /// PATH", whose file is in the memory `exchange` of the server. The response is a line "done STATUS
@@ -30,8 +30,14 @@ public:
         std::string bytes;
     };
 
+    /// Memories of the server; null: it has none.
+    struct memories {
+        memory* exchange = nullptr;
+        memory* ram = nullptr;
+    };
+
     /// `name`: of the assembly, "server0"; its console is NAME.uart.
-    inside_host(std::string name, byte_channel& agent, memory* exchange);
+    inside_host(std::string name, byte_channel& agent, const memories& its);
     inside_host(const inside_host&) = delete;
     inside_host& operator=(const inside_host&) = delete;
 
@@ -47,25 +53,29 @@ public:
     answer put(const std::string& path, std::string_view bytes, waits& passing,
                std::uint64_t within);
     answer get(const std::string& path, waits& passing, std::uint64_t within);
+    bool is_ready() const { return ready_; }
+    /// Returns memory to the machine that Linux has cleared and does not use.
+    void release_zeroes();
 
 private:
     class response;
 
+    void release_when_grown();
     void receive(std::string_view bytes);
     bool complete() const;
     answer ask(const std::string& request, waits& passing, std::uint64_t within);
     void await(bool (inside_host::*met)() const, const std::string& text, waits& passing,
                std::uint64_t within);
-    bool is_ready() const { return ready_; }
     [[noreturn]] void fail(const std::string& why) const;
 
     const std::string name_;
     byte_channel& agent_;
-    memory* const exchange_;  // null: none
+    const memories memories_;
     sc_core::sc_event changed_;
-    std::string received_;  // since the request
-    std::string line_;      // of the console, not yet complete
-    std::string ended_;     // the line with which the kernel has ended; "": it runs
+    std::string received_;   // since the request
+    std::string line_;       // of the console, not yet complete
+    std::string last_line_;  // of the console
+    std::string ended_;      // the line with which the kernel has ended; "": it runs
     bool ready_ = false, busy_ = false;
 };
 
@@ -81,6 +91,8 @@ public:
     void await_ready(waits& passing, std::uint64_t within);
 
 private:
+    std::string others_not_ready(const inside_host& first) const;
+
     std::list<inside_host> hosts_;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 
 #include "platform/app/in_process/absent_function.h"
@@ -15,6 +16,7 @@ namespace trn::scenario {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 struct printer : sc_core::sc_module, console {
@@ -50,13 +52,17 @@ struct agent : sc_core::sc_module, byte_channel {
 };
 
 struct server : sc_core::sc_module {
-    explicit server(sc_core::sc_module_name) { nobody.out.bind(exchange.in); }
+    explicit server(sc_core::sc_module_name) {
+        nobody.out.bind(exchange.in);
+        nothing.out.bind(ram.in);
+    }
     printer uart{"uart"};
     struct agent agent {
         "agent"
     };
     memory exchange{"exchange", {.size = 4096}};
-    test::tlm_driver nobody{"nobody"};
+    memory ram{"ram", {.size = 1 << 20}};
+    test::tlm_driver nobody{"nobody"}, nothing{"nothing"};
 };
 
 struct InsideHosts : testing::Test {
@@ -136,7 +142,9 @@ TEST_F(InsideHosts, AnAnswerIsBounded) {
 }
 
 TEST_F(InsideHosts, ARebootedAgentDoesNotAnswer) {
-    EXPECT_THAT(answered("ready\n"), HasSubstr("its agent answers 'ready'"));
+    EXPECT_THAT(answered("ready\n"), HasSubstr("linux0: its Linux has booted again"));
+    first.agent.always("done 0 0\n");
+    EXPECT_EQ(run("x"), "");
 }
 
 TEST_F(InsideHosts, WaitsEndAtTheirLimit) {
@@ -155,6 +163,47 @@ TEST_F(InsideHosts, AKernelThatEndsSaysSo) {
     };
     EXPECT_THAT(run("x"), HasSubstr("linux0: its kernel says '[    1.844] Kernel panic - not "
                                     "syncing: sysrq'"));
+}
+
+TEST_F(InsideHosts, ABootThatEndsNamesAllThatAreNotReady) {
+    const auto wait = [&] { return play([&](waits& w) { all.await_ready(w, 1000); }); };
+    EXPECT_THAT(wait(), AllOf(HasSubstr("linux0: no agent within"),
+                              EndsWith("does not run yet; not ready either: linux1")));
+    first.uart.print("[    0.001 ms] host boot ROM\n\n[    0.0");
+    EXPECT_THAT(wait(), HasSubstr("its console's last line is '[    0.001 ms] host boot ROM'"));
+    first.uart.print("02 ms] error: loader: the image store is empty\n");
+    EXPECT_THAT(wait(), HasSubstr("its kernel says '[    0.002 ms] error: loader: the image "
+                                  "store is empty'"));
+}
+
+TEST_F(InsideHosts, ReturnMemoryThatIsZero) {
+    std::memset(first.ram.bytes().data(), 1, 8192);
+    std::memset(first.ram.bytes().data(), 0, 4096);
+    first.agent.say("ready\n");
+    second.agent.say("ready\n");
+    EXPECT_EQ(first.ram.bytes().resident(), 8192u);
+    EXPECT_EQ(play([&](waits& w) { all.await_ready(w, 1000); }), "");
+    EXPECT_EQ(first.ram.bytes().resident(), 4096u);
+}
+
+TEST_F(InsideHosts, AMachineThatIsOffSaysSoUntilItsNextBoot) {
+    first.agent.say("ready\n");
+    first.agent.answers = [this] { first.uart.print("[    2.5] reboot: Power down\n"); };
+    EXPECT_THAT(run("x"), HasSubstr("its kernel says '[    2.5] reboot: Power down'"));
+    first.agent.always("done 0 0\n");
+    EXPECT_THAT(run("x"), HasSubstr("Power down"));
+    first.agent.say("ready\n");
+    EXPECT_EQ(run("x"), "");
+}
+
+TEST_F(InsideHosts, AMachineThatRestartsIsNotReadyUntilItHasBooted) {
+    first.agent.say("ready\n");
+    second.agent.say("ready\n");
+    first.uart.print("[    2.5] reboot: Restarting system\n");
+    EXPECT_THAT(run("x"), HasSubstr("Linux has not booted"));
+    EXPECT_THAT(play([&](waits& w) { all.await_ready(w, 1000); }), HasSubstr("linux0: no agent"));
+    first.agent.say("ready\n");
+    EXPECT_EQ(play([&](waits& w) { all.await_ready(w, 1000); }), "");
 }
 
 TEST_F(InsideHosts, GetAndPutFilesThroughTheExchange) {
