@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/host_software/host_program.h"
 #include "platform/app/host_software/host_software.h"
 #include "platform/app/scenario/conditions/condition.h"
 #include "platform/app/scenario/context/inside_hosts.h"
@@ -38,7 +39,8 @@ std::filesystem::path input_named(const std::string& name, const reader& r) {
 /// Work of the Linux of a server that is in the simulation.
 struct host_step {
     std::string server;
-    std::optional<std::string> run, copy_in, copy_out;
+    std::optional<std::string> run, program, copy_in, copy_out;
+    std::vector<std::string> arguments = {};
     std::string target;
     std::uint8_t status = 0;
     std::optional<std::string> text, matches;
@@ -46,10 +48,12 @@ struct host_step {
     nanoseconds within{10'000'000'000};
 
     std::string bytes = {};
+    std::filesystem::path source = {};
     std::optional<wanted_text> wanted = {};
 
     void finish(const reader& r) {
         if (copy_in) read(r);
+        if (program) find_source(r);
         check_path(r, "to", copy_in ? target : "x");
         check_path(r, "copy_out", copy_out.value_or("x"));
         if (text) wanted = wanted_text_of(r, "text", *text, captures);
@@ -71,6 +75,13 @@ private:
             return;
         r.refuse({key}, "a path of the host is a line that neither begins nor ends with blanks");
     }
+    void find_source(const reader& r) {
+        source = input_named(*program, r);
+        note_input(source);
+        if (!is_regular_file(source))
+            r.node().at("cc").report(mistake::unreadable_file,
+                                     fmt::format("{}: there is no such file", source.string()));
+    }
     void read(const reader& r) {
         const auto file = input_named(*copy_in, r);
         note_input(file);
@@ -84,6 +95,7 @@ private:
     }
     std::string described() const {
         const auto name = server.empty() ? "host" : "host " + server;
+        if (program) return fmt::format("{}: compile and run {}", name, *program);
         if (copy_in) return fmt::format("{}: copy {} to {}", name, *copy_in, target);
         if (copy_out) return fmt::format("{}: copy {} to {}", name, *copy_out, target);
         return fmt::format("{}: {}", name, run.value_or(""));
@@ -94,8 +106,25 @@ private:
             check(host.put(target, bytes, ctx.waits, within.value), ctx);
         else if (copy_out)
             keep(host.get(*copy_out, ctx.waits, within.value));
+        else if (program)
+            check(run_program(host, ctx), ctx);
         else
             check(host.run(*run, ctx.waits, within.value), ctx);
+    }
+    inside_host::answer run_program(inside_host& host, scenario_context& ctx) const {
+        std::string compiled;
+        try {
+            compiled = compile_host_program(source);
+        } catch (const compile_error& why) {
+            throw step_failure(why.what());
+        }
+        const auto place = "/tmp/" + source.stem().string();
+        const auto copied = host.put(place, compiled, ctx.waits, within.value);
+        if (copied.status != 0)
+            throw step_failure(fmt::format("the host cannot write {}: {}", place, copied.bytes));
+        std::vector<std::string> words{place};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        return host.run(host_command(words), ctx.waits, within.value);
     }
     void check(const inside_host::answer& answer, scenario_context& ctx) const {
         if (!answer.bytes.empty())
@@ -126,22 +155,27 @@ std::vector<step_kind> host_steps() {
         "host", "the Linux of a server that is in the simulation runs a command, or gets a file",
         keys<h>{
             key("run", &h::run, "a command for its shell, as root")
-                .required_without({"copy_in", "copy_out"}),
+                .required_without({"cc", "copy_in", "copy_out"}),
+            key("cc", &h::program,
+                "a C program beside the scenario: compiled for the host with the driver stub, "
+                "and run"),
+            key("args", &h::arguments, "words for the program").only_with({"cc"}),
             key("copy_in", &h::copy_in,
                 "a file beside the scenario or trnvp, or of the software of hosts inside"),
             key("copy_out", &h::copy_out, "a file of the host"),
             key("to", &h::target, "path of the copy")
-                .required_without({"run"})
+                .required_without({"run", "cc"})
                 .only_with({"copy_in", "copy_out"}),
             key("server", &h::server, "the first server unless given"),
-            key("status", &h::status, "exit status that the command must have").only_with({"run"}),
-            key("text", &h::text, "the output must contain this").only_with({"run"}),
+            key("status", &h::status, "exit status that the command must have")
+                .only_with({"run", "cc"}),
+            key("text", &h::text, "the output must contain this").only_with({"run", "cc"}),
             key("matches", &h::matches, "a regular expression that the output must match")
-                .only_with({"run"}),
+                .only_with({"run", "cc"}),
             key("as", &h::captures, "names for the matches of its groups").only_with({"matches"}),
             key("within", &h::within, "simulated time until it has ended").positive()}
             .one_of({"text", "matches"})
-            .one_of({"run", "copy_in", "copy_out"}))};
+            .one_of({"run", "cc", "copy_in", "copy_out"}))};
 }
 
 }  // namespace trn::scenario
