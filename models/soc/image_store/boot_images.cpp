@@ -87,7 +87,8 @@ void check_place(const boot_image& image, const boot_ram& ram) {
     throw boot_image_error(
         fmt::format("{} at {:#x} to {:#x} is outside the RAM, {:#x} to {:#x}", image.file,
                     image.address, image.end(), ram.base, ram.base + ram.size),
-        image.movable ? fmt::format("{}@{:#x}", image.file, ram.base) : "");
+        image.movable && image.size() <= ram.size ? fmt::format("{}@{:#x}", image.file, ram.base)
+                                                  : "");
 }
 
 void check_overlaps(const std::vector<boot_image>& images) {

@@ -45,7 +45,7 @@ class FaultsTest(unittest.TestCase):
         found = self.play()
         for name, message in wanted.items():
             with self.subTest(name):
-                self.assertEqual(found[name]["status"], "failed" if message else "passed", found[name])
+                self.assertIn(found[name]["status"], ("failed", "not loaded") if message else ("passed",), found[name])
                 text = "\n".join([found[name].get("message", ""), *found[name].get("state", [])])
                 for part in [message] if isinstance(message, str) else message or []:
                     self.assertIn(part, text)
@@ -82,9 +82,9 @@ class FaultsTest(unittest.TestCase):
         )
 
     def test_software_that_does_not_boot_says_its_last_line(self):
-        """Bytes that are no program: the hart traps at the first one."""
+        """Bytes that are no program: the hart traps at the first one, and the boot ROM prints its registers."""
         self.write("garbage", "  - boot: {host: linux, within: 100 ms}\n", parameters=self.image("garbage.bin", bytes(4096)))
-        self.check({"garbage": ["linux0: no agent within 100 ms", "last line is '", "loader: starts 80000000"]})
+        self.check({"garbage": ["linux0: no agent within", "its console's last line is 'panic: "]})
 
     def test_hosts_that_wait_for_each_other_are_named(self):
         steps = BOOT + "  - together:\n" + "".join(
