@@ -74,9 +74,11 @@ void aplic::add_registers(domain& own) {
             if (!own.is_root || machine_page::l.get(lock) != 0) own.regs.set(each, a.old);
         });
     regs.on_write(reg::genmsi, [this, &own](register_access& a) {
-        const bool sends = sends_messages(own.regs);
-        own.regs.set(reg::genmsi, sends ? a.value : 0);
-        if (sends) send(own, a.value, a.delay);
+        if (own.is_busy) return own.regs.set(reg::genmsi, a.old);  // its message comes back
+        own.is_busy = sends_messages(own.regs);
+        own.regs.set(reg::genmsi, own.is_busy ? a.value : 0);
+        if (own.is_busy) send(own, a.value, a.delay);
+        own.is_busy = false;
     });
 }
 

@@ -8,7 +8,7 @@
 #include <systemc>
 
 #include "platform/framework/registers/register_bank.h"
-#include "platform/framework/registers/register_socket.h"
+#include "platform/framework/registers/single_register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -24,8 +24,8 @@ public:
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
 
-    register_socket machine{"machine", machine_regs_};           ///< registers of the root domain
-    register_socket supervisor{"supervisor", supervisor_regs_};  ///< of its child
+    single_register_socket machine{"machine", machine_regs_};  ///< registers of the root domain
+    single_register_socket supervisor{"supervisor", supervisor_regs_};        ///< of its child
     tlm_utils::simple_initiator_socket_optional<aplic, 64> memory{"memory"};  ///< MSIs
     irq_in source;  ///< lines 1…sources; line 0 is unused
     irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};  ///< held while high
@@ -44,6 +44,7 @@ private:
         register_bank& regs;
         sc_core::sc_vector<irq_out>& out;
         words pending{}, enabled{};
+        bool is_busy = false;  // genmsi
     };
     /// sourcecfg.SM: how an active source interrupts.
     enum class mode : std::uint8_t { inactive, detached, edge1 = 4, edge0, level1, level0 };

@@ -7,7 +7,7 @@
 
 #include "models/processor/riscv/interrupt_files.h"
 #include "platform/framework/registers/register_bank.h"
-#include "platform/framework/registers/register_socket.h"
+#include "platform/framework/registers/single_register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -22,9 +22,9 @@ public:
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
 
-    register_socket machine{"machine", machine_regs_};              ///< page of the machine file
-    register_socket supervisor{"supervisor", supervisor_regs_};     ///< of the supervisor file
-    irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};  ///< held while high
+    single_register_socket machine{"machine", machine_regs_};  ///< page of the machine file
+    single_register_socket supervisor{"supervisor", supervisor_regs_};  ///< of the supervisor file
+    irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};      ///< held while high
     irq_out machine_external{"machine_external"};
     irq_out supervisor_external{"supervisor_external"};
 

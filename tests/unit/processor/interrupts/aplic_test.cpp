@@ -365,6 +365,13 @@ TEST_F(AplicTest, MessageWithoutATargetIsReported) {
     EXPECT_EQ(misuse::count(misuse::firmware_bus_error, "dut"), 1u);
 }
 
+TEST_F(AplicTest, AccessOfTwoRegistersIsRefusedAndIgnored) {
+    configure(m, 3, detached);
+    EXPECT_NE(m.write(offset(reg::setipnum), std::uint64_t{3}), tlm::TLM_OK_RESPONSE);
+    EXPECT_NE(m.write(offset(reg::setipnum_le), std::uint64_t{3}), tlm::TLM_OK_RESPONSE);
+    EXPECT_FALSE(pending(m, 3));
+}
+
 TEST_F(AplicTest, ResetMakesAllSourcesInactive) {
     irq_out reset{"reset"};
     reset.bind(dut.reset);
@@ -395,6 +402,23 @@ TEST(AplicLoopTest, MessagesToItselfDoNotKeepItBusy) {
     m.write<std::uint32_t>(offset(reg::setienum), 1);
     m.write<std::uint32_t>(offset(reg::setipnum), 1);
     EXPECT_EQ(m.read(offset(reg::setip)), 2u);
+}
+
+/// AIA 4.5.15: while the message of genmsi is sent, writes of the register are ignored.
+TEST(AplicLoopTest, GenmsiAimedAtItselfSendsOnce) {
+    tlm_driver m{"m"}, s{"s"};
+    router bus{"bus", {}};
+    aplic dut{"dut", {}};
+    m.out.bind(bus.target);
+    s.out.bind(dut.supervisor);
+    dut.memory.bind(bus.target);
+    bus.initiator.bind(dut.machine);
+    bus.map({.base = 0, .size = aplic_regs::size, .target_base = 0, .port = 0});
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    m.write<std::uint32_t>(offset(reg::domaincfg), 4);
+    m.write<std::uint32_t>(offset(reg::mmsiaddrcfg), offset(reg::genmsi) >> 12);
+    m.write<std::uint32_t>(offset(reg::genmsi), 1u << 18 | 5);
+    EXPECT_EQ(m.read(offset(reg::genmsi)), 1u << 18 | 5u) << "the one that was sent";
 }
 
 }  // namespace trn::test

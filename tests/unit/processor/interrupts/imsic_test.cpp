@@ -89,6 +89,14 @@ TEST_F(ImsicTest, BigEndianMessagesAndIdentitiesThatDoNotExist) {
     EXPECT_EQ(device.read(offset(reg::seteipnum_le)), 0u);
 }
 
+/// AIA 3.5: other accesses than aligned ones of 32 bits are ignored.
+TEST_F(ImsicTest, AccessOfTwoRegistersIsRefusedAndIgnored) {
+    EXPECT_NE(device.write(offset(reg::seteipnum_le), std::uint64_t{5}), tlm::TLM_OK_RESPONSE);
+    EXPECT_NE(device.write(offset(reg::seteipnum_le), std::uint64_t{5} << 56),
+              tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read(eip), 0u);
+}
+
 TEST_F(ImsicTest, ThresholdMasksIdentitiesFromItsValueOn) {
     send(20);
     write(eithreshold, 20);
