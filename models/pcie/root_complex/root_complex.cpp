@@ -319,7 +319,11 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
         pass_down(target->port, request, delay);
         return request.set_address(address);
     }
-    if (belongs_to_processors(function, address)) return processors_.transport(request, delay);
+    if (belongs_to_processors(function, address)) {
+        processors_.transport(request, delay);
+        if (request.get_response_status() != tlm::TLM_ADDRESS_ERROR_RESPONSE) return;
+        return refuse(request, above, PCI_ERR_UNC_UNSUP);  // of nobody
+    }
     if (function == nullptr) return refuse(request, above, PCI_ERR_UNC_UNSUP);
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;

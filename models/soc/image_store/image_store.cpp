@@ -31,6 +31,10 @@ constexpr std::uint32_t table_magic = 0x534e5254, table_format = 1;  // "TRNS"
 constexpr std::uint64_t table_size = 4096, alignment = 4096;
 constexpr std::size_t max_images = (table_size - sizeof(table_header)) / sizeof(table_entry);
 
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 template <typename T>
 std::span<const std::uint8_t> bytes_of(const T& value) {
     return {reinterpret_cast<const std::uint8_t*>(&value), sizeof value};
@@ -49,19 +53,26 @@ void image_store::store_images() {
     for (const auto& image : read_images(choices_)) {
         images_.push_back({image.address, image.size(), offset});
         if (image.content) bytes().show(offset, image.content);
-        offset = (offset + image.size() + alignment - 1) / alignment * alignment;
+        offset += aligned(image.size());
     }
 }
 
 std::vector<boot_image> image_store::read_images(const config& cfg) {
     std::vector<boot_image> images;
-    const auto list = cfg.initrd.empty() ? cfg.images : cfg.images + "," + cfg.initrd;
     if (cfg.bootargs.size() > max_bootargs)
         throw boot_image_error(
             fmt::format("bootargs of {} bytes, at most {}", cfg.bootargs.size(), max_bootargs));
-    if (list.empty()) return images;
+    const auto started = split_boot_images(cfg.images), more = split_boot_images(cfg.initrd);
+    if (!cfg.initrd.empty() && more.size() != 1)
+        throw boot_image_error(
+            fmt::format("initrd '{}' is {} files, not one", cfg.initrd, more.size()));
+    if (started.empty() && !more.empty())
+        throw boot_image_error(
+            fmt::format("initrd '{}' without an image to start (images)", cfg.initrd));
+    if (started.empty()) return images;
     // The device tree is the last image; its place is reserved for it.
     const std::uint64_t tree = tree_address(cfg);
+    const auto list = more.empty() ? cfg.images : cfg.images + "," + cfg.initrd;
     images = read_boot_images(list, {cfg.ram_base, tree - cfg.ram_base});
     images.push_back({"device tree", tree, {}});
     if (!cfg.device_tree.empty()) try {
@@ -82,7 +93,7 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
     // A generated tree and the machine are stored later.
     std::uint64_t used = table_size + max_tree + alignment;
     for (const auto& image : std::span(images).first(images.size() - 1))
-        used += image.size() + alignment;
+        used += aligned(image.size());
     if (used > cfg.size)
         throw boot_image_error(
             fmt::format("the images need {} bytes of a store of {}", used, cfg.size));

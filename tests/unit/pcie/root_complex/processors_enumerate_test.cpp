@@ -151,6 +151,61 @@ TEST_F(Enumerated, FundamentalResetLeavesPortsAndFunctionsAsAtPowerOn) {
     EXPECT_EQ(a.engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_OK_RESPONSE);
 }
 
+/// As without memory: the port records a request that has no target.
+TEST_F(Enumerated, RequestPastTheMemoryIsUnsupported) {
+    enumerate(0);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(2 << 20, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(errors_of(0) & PCI_ERR_UNC_UNSUP);
+    EXPECT_EQ(host.counters().refused, 1u);
+}
+
+TEST_F(Enumerated, AccessAcrossADwordOfConfigurationSpaceIsRefused) {
+    enumerate(0);
+    constexpr std::uint64_t end = window + pcie::processor_bus::window_size;
+    for (const std::uint32_t function : {0u, 0x100u}) {
+        const auto before = config(function, PCI_INTERRUPT_LINE);
+        for (const std::uint64_t place :
+             {place_of(function, PCI_INTERRUPT_LINE) + 1, place_of(function, 0xffe)})
+            EXPECT_EQ(cpu.write<std::uint32_t>(place, ~0u), tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(cpu.write<std::uint64_t>(place_of(function, PCI_INTERRUPT_LINE), ~0u),
+                  tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(config(function, PCI_INTERRUPT_LINE), before);
+    }
+    EXPECT_EQ(cpu.read<std::uint32_t>(end - 4), ~0u);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu.write<std::uint32_t>(end - 2, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(cpu.read<std::uint32_t>(end), ~0u);
+    EXPECT_EQ(cpu.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(Enumerated, AbsentDevicesFunctionsAndBusesHaveAllOnes) {
+    enumerate(0);
+    for (const std::uint32_t function :
+         {0x001u, 0x010u, 0x0f8u, 0x101u, 0x108u, 0x1ffu, 0x300u, 0xffffu}) {
+        configure<std::uint16_t>(function, PCI_COMMAND, 7);
+        EXPECT_EQ(config(function, 0), ~0u) << function;
+        EXPECT_EQ(config<std::uint16_t>(function, 2), 0xffff) << function;
+        EXPECT_EQ(config<std::uint8_t>(function, 3), 0xff) << function;
+    }
+}
+
+TEST_F(Enumerated, SizesOfBarsAndWindowsAreRead) {
+    enumerate(0);
+    configure<std::uint16_t>(0x100, PCI_COMMAND, 0);
+    const auto sized = [&](std::uint32_t function, std::uint32_t offset) {
+        configure(function, offset, ~0u);
+        return config(function, offset);
+    };
+    const std::uint64_t size = test::card::hbm_size;
+    EXPECT_EQ(sized(0x100, PCI_BASE_ADDRESS_4) & ~0xfu, static_cast<std::uint32_t>(~(size - 1)));
+    EXPECT_EQ(sized(0x100, PCI_BASE_ADDRESS_5), static_cast<std::uint32_t>(~(size - 1) >> 32));
+    EXPECT_EQ(sized(0x100, PCI_ROM_ADDRESS), 0u);
+    EXPECT_EQ(sized(0, PCI_BASE_ADDRESS_0) | sized(0, PCI_BASE_ADDRESS_1), 0u);
+    EXPECT_EQ(sized(0, PCI_IO_BASE) & 0xffff, 0u);
+    EXPECT_EQ(sized(0, PCI_MEMORY_BASE), 0xfff0'fff0u);
+    EXPECT_EQ(sized(0, PCI_PREF_MEMORY_BASE), 0xfff1'fff1u);
+}
+
 TEST_F(Enumerated, RootPortWithoutBusMasteringPassesNoRequest) {
     enumerate(0);
     configure<std::uint16_t>(0, PCI_COMMAND, PCI_COMMAND_MEMORY);

@@ -57,6 +57,35 @@ TEST_F(ImageStoreTest, RefusesImagesThatLeaveNoRoomForTheTree) {
     EXPECT_THROW(image_store::read_images(with_image(970 << 10)), boot_image_error);
 }
 
+TEST_F(ImageStoreTest, ImagesAndTreeMayFillItToTheLastByte) {
+    constexpr std::uint64_t table = 4 << 10, machine = 4 << 10;
+    constexpr std::uint64_t room = (1 << 20) - table - image_store::max_tree - machine;
+    EXPECT_EQ(image_store::read_images(with_image(room)).size(), 2u);
+    EXPECT_THROW(image_store::read_images(with_image(room + 1)), boot_image_error);
+}
+
+TEST_F(ImageStoreTest, InitrdIsOneFileBesideAnImageThatIsStarted) {
+    auto cfg = with_image(4 << 10);
+    const std::string file = folder / "image.bin";
+    cfg.initrd = file + "@0x80100000";
+    EXPECT_EQ(image_store::read_images(cfg).size(), 3u);
+    for (const std::string& wrong :
+         {file + "@0x80100000," + file + "@0x80200000", std::string(",")}) {
+        cfg.initrd = wrong;
+        EXPECT_THROW(image_store::read_images(cfg), boot_image_error) << wrong;
+    }
+    cfg.initrd = file + "@0x80100000";
+    cfg.images = "";
+    EXPECT_THROW(image_store::read_images(cfg), boot_image_error);
+}
+
+TEST_F(ImageStoreTest, ListWithoutANameIsNoImage) {
+    image_store::config cfg;
+    cfg.size = 1 << 20;
+    cfg.images = ",";
+    EXPECT_TRUE(image_store::read_images(cfg).empty());
+}
+
 TEST_F(ImageStoreTest, RefusesACommandLineThatATreeHasNoRoomFor) {
     auto cfg = with_image(4 << 10);
     cfg.bootargs = std::string(image_store::max_bootargs, 'a');
