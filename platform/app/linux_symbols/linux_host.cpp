@@ -89,7 +89,7 @@ std::vector<std::uint64_t> linux_host::module_events() const {
 std::shared_ptr<const placed_object> linux_host::object_of(const guest_memory& memory,
                                                            const loaded_module& loaded) const {
     if (const auto known = objects_.find(loaded); known != objects_.end()) return known->second;
-    std::shared_ptr<const placed_object> found;
+    std::vector<std::shared_ptr<const placed_object>> matching;
     for (const auto& file : files_.named(loaded.name)) try {
             auto object = std::make_shared<const placed_object>(file, loaded.sections);
             const auto& id = object->build_id();
@@ -98,10 +98,15 @@ std::shared_ptr<const placed_object> linux_host::object_of(const guest_memory& m
             if (note == loaded.sections.end() || !memory.read(note->second + 16, there) ||
                 there != id)
                 continue;
-            found = std::move(object);
-            break;
+            matching.push_back(std::move(object));
         } catch (const elf_error&) {  // not a module
         }
+    std::shared_ptr<const placed_object> found = matching.empty() ? nullptr : matching.front();
+    if (matching.size() > 1) {  // one of them may be stripped
+        const auto complete =
+            std::ranges::find_if(matching, [](const auto& each) { return each->has_lines(); });
+        if (complete != matching.end()) found = *complete;
+    }
     if (objects_.size() >= max_objects) objects_.clear();
     objects_.emplace(loaded, found);
     return found;
@@ -126,6 +131,13 @@ std::vector<linux_host::module_code> linux_host::modules(const view& seen) const
         all.push_back({std::move(loaded), std::move(object)});
     }
     return all;
+}
+
+std::vector<std::uint8_t> linux_host::read(std::uint64_t address, std::size_t size) const {
+    std::vector<std::uint8_t> bytes(size);
+    const auto seen = look();
+    if (!seen || !seen->memory.read(address, bytes)) bytes.clear();
+    return bytes;
 }
 
 std::string linux_host::describe(std::uint64_t pc) const {

@@ -43,6 +43,9 @@ public:
     /// In the order of the kernel's list, the latest first.
     std::vector<module_code> modules() const;
 
+    /// Bytes of the kernel's memory; none where it is not mapped.
+    std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size) const;
+
     /// "function (file:line)", "function [module]", "function"; "": not an address of the kernel.
     std::string describe(std::uint64_t pc) const;
     /// The hart's task and its calls: "insmod (pid 7) in a (b.c:1) < c"; "": the kernel does not

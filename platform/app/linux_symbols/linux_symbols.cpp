@@ -9,11 +9,12 @@
 #include "platform/app/host_software/host_software.h"
 #include "platform/app/linux_symbols/symbol_file.h"
 #include "platform/framework/config/file.h"
-#include "platform/framework/log.h"
 
 namespace trn {
 
 namespace {
+
+constexpr std::uint64_t max_module = 1 << 28;
 
 void write_file(const std::filesystem::path& file, const std::vector<std::uint8_t>& bytes) {
     check_not_read(file);
@@ -78,6 +79,25 @@ std::string linux_symbols::describe(std::string_view hart, std::uint64_t pc) {
 
 // --- GDB
 
+/// The linker gives some sections of modules addresses, which mean nothing, but which GDB adds to
+/// those of the list, and by which it confuses sections: GDB gets a copy without them.
+fs::path linux_symbols::file_for_gdb(const placed_object& object) {
+    const auto file = fs::absolute(object.file());
+    if (!object.has_addresses()) return file;
+    const auto known = copies_.find(file);
+    if (known != copies_.end()) return known->second;
+    try {
+        if (!copies_folder_) copies_folder_.emplace("trnvp-modules");
+        const auto copy =
+            copies_folder_->path() / fmt::format("{}", copies_.size()) / file.filename();
+        fs::create_directory(copy.parent_path());
+        write_file(copy, without_addresses(read_file(file, max_module)));
+        return copies_[file] = copy;
+    } catch (const std::runtime_error&) {  // no room, or the file is gone
+        return file;
+    }
+}
+
 /// GDB wants an address for each section that occupies memory, in the order of the file. Those that
 /// are not loaded get addresses that no program uses.
 std::string linux_symbols::gdb_list(const debug_hart& hart) {
@@ -86,8 +106,8 @@ std::string linux_symbols::gdb_list(const debug_hart& hart) {
     for (const auto& [loaded, object] :
          host == nullptr ? std::vector<linux_host::module_code>() : host->modules()) {
         if (object == nullptr) continue;
-        text += fmt::format("<library name=\"{}\">\n",
-                            gdb::escape_xml(fs::absolute(object->file()).string()));
+        text +=
+            fmt::format("<library name=\"{}\">\n", gdb::escape_xml(file_for_gdb(*object).string()));
         std::uint64_t unused = 0x1000;
         for (const auto& section : object->sections()) {
             text += fmt::format("<section address=\"{:#x}\"/>\n",

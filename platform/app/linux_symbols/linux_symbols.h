@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "platform/app/linux_symbols/module_files.h"
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/debug/gdb/libraries.h"
+#include "platform/framework/process/temporary_folder.h"
 
 namespace trn {
 
@@ -54,10 +57,13 @@ private:
     const linux_host* host_of(known& one);
     std::shared_ptr<const kernel_image> kernel_of(const std::filesystem::path& file);
     rpc::json answer(const rpc::parameters& asked);
+    std::filesystem::path file_for_gdb(const placed_object& object);
     std::string gdb_list(const debug_hart& hart);
 
     std::list<known> servers_;
     module_files files_;
+    std::optional<temporary_folder> copies_folder_;
+    std::map<std::filesystem::path, std::filesystem::path> copies_;  // of files, for GDB
 };
 
 }  // namespace trn

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -101,6 +102,18 @@ std::vector<std::uint8_t> symbol_file(const kernel_image& kernel, std::uint64_t 
     out.add(text_of_names.data(), text_of_names.size());
     out.add(section_names.data(), section_names.size());
     return std::move(out.bytes);
+}
+
+std::vector<std::uint8_t> without_addresses(std::vector<std::uint8_t> object) {
+    Elf64_Ehdr header{};
+    if (object.size() < sizeof header) return object;
+    std::memcpy(&header, object.data(), sizeof header);
+    for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+        const auto place = header.e_shoff + i * header.e_shentsize;
+        if (place > object.size() || object.size() - place < sizeof(Elf64_Shdr)) break;
+        std::memset(object.data() + place + offsetof(Elf64_Shdr, sh_addr), 0, sizeof(Elf64_Addr));
+    }
+    return object;
 }
 
 }  // namespace trn

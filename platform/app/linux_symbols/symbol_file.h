@@ -12,4 +12,7 @@ namespace trn {
 /// has no code.
 std::vector<std::uint8_t> symbol_file(const kernel_image& kernel, std::uint64_t slide);
 
+/// The ELF file `object` with the address 0 in all section headers.
+std::vector<std::uint8_t> without_addresses(std::vector<std::uint8_t> object);
+
 }  // namespace trn

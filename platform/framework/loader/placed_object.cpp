@@ -74,6 +74,7 @@ void placed_object::read_headers(const addresses& places) {
         const std::uint64_t address = place == places.end() ? 0 : place->second;
         sections_.push_back(
             {name, address, section.sh_size, (section.sh_flags & SHF_EXECINSTR) != 0});
+        has_addresses_ = has_addresses_ || section.sh_addr != 0;
         if (address != 0) loaded.emplace(elf_ndxscn(scanned), address);
         if (std::string_view(name) == ".note.gnu.build-id" && section.sh_size > 16)
             if (Elf_Data* const data = elf_rawdata(scanned, nullptr);

@@ -42,6 +42,8 @@ public:
     const section* code_at(std::uint64_t pc) const;
     /// "function (file:line)", "function" without debugging information, "": not of this object.
     std::string find(std::uint64_t pc) const;
+    /// Whether headers of its sections have addresses, which mean nothing before it is loaded.
+    bool has_addresses() const { return has_addresses_; }
     bool has_lines() const { return debugging() != nullptr; }
 
     /// Calls visit(Dwarf_Die&) for each compilation unit until it returns true, with addresses as
@@ -61,6 +63,7 @@ private:
     const std::filesystem::path file_;
     std::vector<section> sections_;
     std::vector<std::uint8_t> build_id_;
+    bool has_addresses_ = false;
     std::map<std::uint64_t, std::string> functions_;  // by address
     mutable Dwfl* session_ = nullptr;                 // from the first call of debugging() on
     mutable Dwarf* dwarf_ = nullptr;
