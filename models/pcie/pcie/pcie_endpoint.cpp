@@ -5,8 +5,10 @@
 #include <linux/pci_regs.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "models/misuse_rules.h"
@@ -31,6 +33,27 @@ namespace {
 /// Text for a misuse report.
 std::string where(const tlm::tlm_generic_payload& payload) {
     return fmt::format("{} bytes at {:#x}", payload.get_data_length(), payload.get_address());
+}
+
+/// A hart of a host inside, as the host: reports name its instruction.
+class host_hart final : public initiator {
+public:
+    explicit host_hart(const initiator& hart) : initiator(kind::host), hart_(hart) {}
+    std::string describe() const override { return hart_.describe(); }
+    std::optional<std::uint64_t> instruction() const override { return hart_.instruction(); }
+
+private:
+    const initiator& hart_;
+};
+
+/// `host`, or its hart that makes the access, if the host is inside. Harts live as long as the
+/// process.
+const initiator& as_host(const initiator& host) {
+    if (initiator::current_kind() != initiator::kind::firmware) return host;
+    static std::unordered_map<const initiator*, std::unique_ptr<const host_hart>> harts;
+    auto& known = harts[initiator::current()];
+    if (known == nullptr) known = std::make_unique<const host_hart>(*initiator::current());
+    return *known;
 }
 
 std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
@@ -246,7 +269,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     }
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
     std::optional<acting> acting_host;
-    if (of_host) acting_host.emplace(host_);
+    if (of_host) acting_host.emplace(as_host(host_));
     const sc_time start = sc_core::sc_time_stamp() + delay;
     const bool is_new = !pcie::is_repeated(request);
     if (is_new) {
