@@ -81,10 +81,32 @@ std::string hart_text(const scenario_context& ctx, const debug_hart& hart) {
                        place.empty() ? "" : ", in ", place, pc);
 }
 
+/// Harts of firmware; those of a Linux are in linux_states().
 lines executing_harts(const scenario_context& ctx) {
     lines all;
     for (const auto& hart : find_harts())
-        if (!hart.target->sleeps()) all.push_back(hart_text(ctx, hart));
+        if (!hart.target->sleeps() &&
+            (ctx.board == nullptr || ctx.board->linux_hosts().find(hart.name) == nullptr))
+            all.push_back(hart_text(ctx, hart));
+    return all;
+}
+
+/// What each Linux inside does: its harts, and its processes that wait.
+lines linux_states(const scenario_context& ctx) {
+    lines all;
+    if (ctx.board == nullptr) return all;
+    for (const auto* const host : ctx.board->linux_hosts().all()) {
+        lines of_host;
+        for (const auto& hart : host->harts()) {
+            const auto activity = host->activity(hart);
+            of_host.push_back(activity.empty() ? hart_text(ctx, hart)
+                                               : fmt::format("{}: {}, {}", hart.name,
+                                                             hart.target->state(), activity));
+        }
+        for (const auto& task : host->waiting_tasks())
+            of_host.push_back(fmt::format("{}: {}", host->name(), task));
+        add(all, of_host);
+    }
     return all;
 }
 
@@ -133,6 +155,8 @@ std::vector<std::string> state_at_failure(const scenario_context& ctx) {
     add(all, calls_of(ctx));
     add(all, waits_of(ctx));
     add(all, executing_harts(ctx));
+    const auto hosts = linux_states(ctx);
+    all.insert(all.end(), hosts.begin(), hosts.end());
     add(all, waiting_modules());
     return all.size() == 1 ? lines{} : all;
 }

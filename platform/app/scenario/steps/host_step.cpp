@@ -11,6 +11,7 @@
 #include "platform/app/host_software/host_software.h"
 #include "platform/app/scenario/conditions/condition.h"
 #include "platform/app/scenario/context/inside_hosts.h"
+#include "platform/app/scenario/context/module_file.h"
 #include "platform/app/scenario/context/scenario_context.h"
 #include "platform/app/scenario/language/step_table.h"
 #include "platform/app/scenario/results/report.h"
@@ -47,6 +48,7 @@ struct host_step {
     std::vector<std::string> captures = {};
     nanoseconds within{10'000'000'000};
 
+    std::filesystem::path file = {};
     std::string bytes = {};
     std::filesystem::path source = {};
     std::optional<wanted_text> wanted = {};
@@ -83,7 +85,7 @@ private:
                                      fmt::format("{}: there is no such file", source.string()));
     }
     void read(const reader& r) {
-        const auto file = input_named(*copy_in, r);
+        file = input_named(*copy_in, r);
         note_input(file);
         try {
             const auto content = read_file(file, largest_file);
@@ -102,6 +104,7 @@ private:
     }
     void work(scenario_context& ctx) const {
         auto& host = ctx.kept.get<inside_hosts>(ctx.control.consoles()).find(server);
+        if (copy_in) add_module_file(ctx, file);
         if (copy_in)
             check(host.put(target, bytes, ctx.waits, within.value), ctx);
         else if (copy_out)
