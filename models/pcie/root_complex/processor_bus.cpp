@@ -7,7 +7,8 @@
 
 namespace trn::pcie {
 
-processor_bus::processor_bus(host_bus& root) : root_(root) {
+processor_bus::processor_bus(host_bus& root, bool reports_errors)
+    : root_(root), reports_errors_(reports_errors) {
     bus_.register_b_transport(this, &processor_bus::access);
     bus_.register_transport_dbg(this, &processor_bus::debug_access);
     bus_.register_get_direct_mem_ptr(this, &processor_bus::get_pointer);
@@ -46,7 +47,9 @@ void processor_bus::access(payload& request, sc_core::sc_time& delay) {
     // 7.2.2: a processor's access is one request of one register.
     if (access.is_configuration() && complete_by_form(request, tlp::space::config)) return;
     root_.send(request, access.header(), delay);
-    if (access.is_configuration()) request.set_response_status(tlm::TLM_OK_RESPONSE);
+    const bool lost = request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    if (access.is_configuration() || (lost && !reports_errors_))
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 unsigned processor_bus::debug_access(payload& request) {

@@ -19,14 +19,15 @@ namespace trn::pcie {
 ///
 /// A request on `bus` without completion has TLM_ADDRESS_ERROR_RESPONSE, and all ones as read data.
 /// A configuration request to a function that does not exist has all ones alone: it is how software
-/// searches.
+/// searches. For an operating system, which has no use for a bus error, all ones are all that any
+/// request without completion has, as behind the root complex of a server.
 class processor_bus {
 public:
     /// Physical addresses of configuration space, of 256 buses; as on QEMU's q35.
     static constexpr std::uint64_t window = 0xb000'0000, window_size = std::uint64_t{1} << 28;
 
     /// To be constructed as a part of the root complex, of which the sockets are children.
-    explicit processor_bus(host_bus& root);
+    processor_bus(host_bus& root, bool reports_errors);
 
     bool has_memory() const { return memory_.size() != 0; }
     /// Requests of functions to `memory`. Precondition: has_memory().
@@ -55,6 +56,7 @@ private:
     void memory_revoked(sc_dt::uint64 first, sc_dt::uint64 last);
 
     host_bus& root_;
+    const bool reports_errors_;
     optional_target_socket<processor_bus> bus_{"bus"};
     tlm_utils::simple_initiator_socket_optional<processor_bus, 64> memory_{"memory"};
 };

@@ -181,7 +181,7 @@ private:
     server_memory memory_;
     std::vector<std::unique_ptr<pcie::bridge>> ports_;
     boot_firmware firmware_;
-    pcie::processor_bus processors_{*this};
+    pcie::processor_bus processors_{*this, cfg_.boot_firmware};
     std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
     std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
     bool started_ = false;
