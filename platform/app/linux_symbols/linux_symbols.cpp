@@ -30,45 +30,45 @@ namespace fs = std::filesystem;
 using rpc::json;
 
 linux_symbols::linux_symbols(const std::vector<server>& servers) {
-    for (const auto& each : servers) servers_.push_back({.of = each, .kernel = {}, .host = {}});
+    for (const auto& each : servers) servers_.push_back({.place = each, .kernel = {}, .host = {}});
     if (servers.empty()) return;
     files_.add_folder(host_software::folder() / "modules");
     files_.add_folder(host_software::folder());
 }
 
 std::shared_ptr<const kernel_image> linux_symbols::kernel_of(const fs::path& file) {
-    for (const auto& one : servers_)
-        if (one.kernel != nullptr && one.kernel->file() == file) return one.kernel;
+    for (const auto& entry : servers_)
+        if (entry.kernel != nullptr && entry.kernel->file() == file) return entry.kernel;
     return std::make_shared<const kernel_image>(file);
 }
 
-const linux_host* linux_symbols::host_of(known& one) {
-    if (one.is_read) return one.host.get();
-    one.is_read = true;
+const linux_host* linux_symbols::host_of(known& entry) {
+    if (entry.is_read) return entry.host.get();
+    entry.is_read = true;
     std::vector<debug_hart> harts;
     for (auto& hart : find_harts())
-        if (hart.name.starts_with(one.of.name + ".cpu")) harts.push_back(hart);
+        if (hart.name.starts_with(entry.place.name + ".cpu")) harts.push_back(hart);
     try {
-        one.kernel = kernel_of(one.of.kernel);
-        one.host =
-            std::make_unique<const linux_host>(one.of.name, std::move(harts), *one.kernel, files_);
+        entry.kernel = kernel_of(entry.place.kernel);
+        entry.host = std::make_unique<const linux_host>(entry.place.name, std::move(harts),
+                                                        *entry.kernel, files_);
     } catch (const std::runtime_error& why) {
-        one.kernel.reset();
-        one.failure = fmt::format("{}: {}", one.of.kernel.string(), why.what());
+        entry.kernel.reset();
+        entry.failure = fmt::format("{}: {}", entry.place.kernel.string(), why.what());
     }
-    return one.host.get();
+    return entry.host.get();
 }
 
 const linux_host* linux_symbols::find(std::string_view hart) {
-    for (auto& one : servers_)
-        if (hart.starts_with(one.of.name + ".cpu")) return host_of(one);
+    for (auto& entry : servers_)
+        if (hart.starts_with(entry.place.name + ".cpu")) return host_of(entry);
     return nullptr;
 }
 
 std::vector<const linux_host*> linux_symbols::all() {
     std::vector<const linux_host*> found;
-    for (auto& one : servers_)
-        if (const auto* const host = host_of(one)) found.push_back(host);
+    for (auto& entry : servers_)
+        if (const auto* const host = host_of(entry)) found.push_back(host);
     return found;
 }
 
@@ -153,13 +153,13 @@ void linux_symbols::add_methods(control& methods) {
 json linux_symbols::answer(const rpc::parameters& asked) {
     asked.only({"file", "modules", "server"});
     const auto server = asked.text("server", "");
-    const auto one = std::ranges::find_if(
-        servers_, [&](const known& each) { return server.empty() || each.of.name == server; });
-    if (one == servers_.end())
+    const auto entry = std::ranges::find_if(
+        servers_, [&](const known& each) { return server.empty() || each.place.name == server; });
+    if (entry == servers_.end())
         throw rpc::error(rpc::code::not_found, fmt::format("there is no server '{}'", server));
     if (asked.has("modules")) files_.add_folder(asked.text("modules"));
-    const auto* const host = host_of(*one);
-    if (host == nullptr) throw rpc::error(rpc::code::not_found, one->failure);
+    const auto* const host = host_of(*entry);
+    if (host == nullptr) throw rpc::error(rpc::code::not_found, entry->failure);
     const auto slide = host->slide();
     if (asked.has("file")) try {
             write_file(asked.text("file"), symbol_file(host->kernel(), slide.value_or(0)));

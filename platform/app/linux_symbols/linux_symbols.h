@@ -47,14 +47,14 @@ public:
 
 private:
     struct known {
-        server of;
+        server place;
         std::shared_ptr<const kernel_image> kernel;
         std::unique_ptr<const linux_host> host;
         bool is_read = false;
         std::string failure = {};  ///< why there are no symbols
     };
 
-    const linux_host* host_of(known& one);
+    const linux_host* host_of(known& entry);
     std::shared_ptr<const kernel_image> kernel_of(const std::filesystem::path& file);
     rpc::json answer(const rpc::parameters& asked);
     std::filesystem::path file_for_gdb(const placed_object& object);

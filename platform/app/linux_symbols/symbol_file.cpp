@@ -68,9 +68,9 @@ std::vector<std::uint8_t> symbol_file(const kernel_image& kernel, std::uint64_t 
     header.e_shstrndx = section::names;
     header.e_shoff = sizeof header;
     std::array<Elf64_Shdr, section::count> sections{};
-    const auto place = [&](section which, std::string_view name, std::uint32_t type,
+    const auto place = [&](section number, std::string_view name, std::uint32_t type,
                            std::uint64_t size) -> Elf64_Shdr& {
-        auto& made = sections[which];
+        auto& made = sections[number];
         made.sh_name = name_of(name);
         made.sh_type = type;
         made.sh_size = size;

@@ -72,13 +72,13 @@ private:
     bool find_tokens() {
         static constexpr std::string_view digits("0\0001\0002\0003\0004\0005\0006\0007\0008\0009",
                                                  20);
-        for (auto from = image_.begin();;) {
-            const auto found = std::search(from, image_.end(), digits.begin(), digits.end());
+        for (auto start = image_.begin();;) {
+            const auto found = std::search(start, image_.end(), digits.begin(), digits.end());
             if (found == image_.end()) return false;
             if (const auto first = first_token(static_cast<std::size_t>(found - image_.begin()));
                 first && tokens_.read(image_, *first))
                 return true;
-            from = found + 1;
+            start = found + 1;
         }
     }
 
