@@ -236,8 +236,9 @@ int check_contract(const contract_choices& given) {
         plan_text(board_of(type, target, given.set), "contract of " + type.name, kinds(), options));
     contract_driver driver("driver");
     driver.out.bind(built.find<router>("bus")->target);
-    const auto& table = described ? described->table() : find_bank("dut", given.block).table();
-    driver.check(table, window + offset);
+    const auto* const table =
+        described ? &described->table() : &find_bank("dut", given.block).table();
+    driver.check(*table, window + offset);
     try {
         sc_core::sc_start(1, sc_core::SC_SEC);
     } catch (const sc_core::sc_report& why) {
@@ -246,7 +247,7 @@ int check_contract(const contract_choices& given) {
     if (!driver.is_finished)
         throw user_error(fmt::format("{} of '{}' has no response after 1 s of simulated time",
                                      driver.open_access(), type.name));
-    print_result(table, driver);
+    print_result(*table, driver);
     return driver.violations.empty() ? 0 : 1;
 }
 
