@@ -127,7 +127,7 @@ TEST(Btf, DamagedTypesAreReadOrRefused) {
     for (int trial = 0; trial < 2000; ++trial) {
         auto damaged = whole;
         for (int i = 0; i < 4; ++i)
-            damaged[24 + random() % (damaged.size() - 24)] ^= random() & 0xff;
+            damaged[24 + random() % (damaged.size() - 24)] ^= static_cast<std::uint8_t>(random());
         try {
             const btf types(damaged);
             types.find("outer", "c.y");

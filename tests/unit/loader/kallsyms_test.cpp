@@ -110,7 +110,8 @@ TEST(Kallsyms, DamagedImagesAreReadOrRefused) {
     const auto whole = made_image(600).bytes;
     for (int trial = 0; trial < 300; ++trial) {
         auto damaged = whole;
-        for (int i = 0; i < 4; ++i) damaged[random() % damaged.size()] ^= random() & 0xff;
+        for (int i = 0; i < 4; ++i)
+            damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(random());
         try {
             EXPECT_LE(kallsyms(damaged).all().size(), kallsyms::max_symbols);
         } catch (const kernel_image_error&) {  // refused
