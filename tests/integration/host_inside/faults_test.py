@@ -110,7 +110,7 @@ class FaultsTest(unittest.TestCase):
             {
                 "spin": ["linux0: no answer within 500 ms", "linux0.cpu0: S-mode, running"],
                 "panic": "Kernel panic - not syncing: faulty",
-                "none": "it ended with status 1",
+                "none": "it ended with status 22",
                 "twice": "kernel BUG at",
                 "poke": None,
             }

@@ -13,7 +13,7 @@ from running_platform import WALL_LIMIT
 
 TRNVP = os.environ["TRNVP"]
 ASK = pathlib.Path(__file__).parent / "ask_symbols.py"
-SECTIONS = "for f in /sys/module/nvme/sections/.* /sys/module/nvme/sections/*; do test -f $f && echo ${f##*/} $(cat $f); done"
+SECTIONS = "for f in /sys/module/nvme/sections/.* /sys/module/nvme/sections/*; do test -f $f && echo $(basename $f) $(cat $f); done"
 SCENARIO = """scenario: symbols
 board: trn3-chip
 set: {{host: linux}}
