@@ -322,7 +322,7 @@ void root_complex::received(plug& local, payload& request, sc_time& delay) {
     if (belongs_to_processors(function, address)) {
         processors_.transport(request, delay);
         if (request.get_response_status() != tlm::TLM_ADDRESS_ERROR_RESPONSE) return;
-        return refuse(request, above, PCI_ERR_UNC_UNSUP);  // of nobody
+        return refuse(request, above, PCI_ERR_UNC_UNSUP);
     }
     if (function == nullptr) return refuse(request, above, PCI_ERR_UNC_UNSUP);
     function->memory().transport(request);

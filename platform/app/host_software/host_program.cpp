@@ -13,8 +13,8 @@
 #include "platform/framework/config/share_folder.h"
 #include "platform/framework/process/child_process.h"
 #include "platform/framework/process/output_log.h"
-#include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/process/throw_errno.h"
+#include "platform/framework/process/work_folder.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn {
@@ -27,21 +27,6 @@ constexpr const char* compiler = "riscv64-linux-gnu-gcc";
 constexpr std::chrono::seconds wall_limit{60};
 constexpr std::uint64_t largest_program = 64 << 20;
 constexpr int not_started = 126;  // status of start_bound()
-
-class scratch_folder {
-public:
-    scratch_folder() : path_(make_temporary_folder("trnvp-program")) {}
-    ~scratch_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    fs::path operator/(const char* name) const { return path_ / name; }
-
-private:
-    const fs::path path_;
-};
 
 void run(const child_process::command& words, const fs::path& source) {
     const unique_fd output(memfd_create("output of a compiler", MFD_CLOEXEC));
@@ -69,7 +54,7 @@ std::string compile_host_program(const fs::path& source) {
             fmt::format("the driver stub for hosts inside is not built: {} was missing ('./dev "
                         "setup', then build again)",
                         compiler));
-    const scratch_folder scratch;
+    const work_folder scratch("trnvp-program");
     const auto program = scratch / "program";
     run({compiler, "-std=gnu11", "-O2", "-g1", "-static", "-Wall", "-I",
          (stub / "include").string(), source.string(), (stub / "stub.o").string(), "-lm",

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "models/soc/image_store/boot_images.h"
 #include "platform/app/guest/image.h"
 #include "platform/app/guest/machine.h"
 #include "platform/framework/config/file.h"
@@ -83,13 +84,10 @@ void check_images(const std::vector<std::string>& set) {
         throw unfit_software(
             "host_images names no image: the host inside has nothing to start (leave it out for "
             "OpenSBI and Linux of the cache)");
-    for (std::size_t start = 0; start < list.size();) {
-        const auto end = std::min(list.find(',', start), list.size());
-        const auto name = list.substr(start, end - start);
+    for (const auto& name : split_boot_images(list)) {
         const auto why =
             other_architecture(name.substr(0, name.rfind('@')), architecture("riscv64"), "host");
         if (!why.empty()) throw unfit_software("host_images: " + why);
-        start = end + 1;
     }
 }
 

@@ -20,8 +20,8 @@
 #include "platform/framework/config/file.h"
 #include "platform/framework/process/child_process.h"
 #include "platform/framework/process/output_log.h"
-#include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/process/throw_errno.h"
+#include "platform/framework/process/work_folder.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn::scenario {
@@ -33,23 +33,6 @@ namespace {
 constexpr std::chrono::seconds wall_limit{300};
 constexpr std::chrono::milliseconds limits_period{100};
 constexpr std::uint64_t max_file = 1 << 30;
-
-/// A temporary folder, removed by the destructor.
-class work_folder {
-public:
-    work_folder() : path_(make_temporary_folder("trnvp-kernel")) {}
-    ~work_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    work_folder(const work_folder&) = delete;
-    work_folder& operator=(const work_folder&) = delete;
-    fs::path operator/(const std::string& name) const { return path_ / name; }
-    const fs::path& path() const { return path_; }
-
-private:
-    const fs::path path_;
-};
 
 /// trn-nki in the folder of this executable, else the one found in PATH.
 std::string compiler() {
@@ -201,7 +184,7 @@ prepared_kernel kernel_of(const nlohmann::json& answer, program_sets& sets, arra
 }  // namespace
 
 std::map<std::uint64_t, prepared_kernel> prepare_kernel(const kernel_request& request) {
-    const work_folder folder;
+    const work_folder folder{"trnvp-kernel"};
     std::ofstream(folder / "request.json")
         << json_of(request, request.lnc)
                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -104,10 +104,10 @@ TEST_F(Enumerated, FunctionIsWhereTheProcessorHasPlacedIt) {
 /// An operating system that touches a lost device is not stopped by a bus error.
 TEST_F(Enumerated, AccessWithoutCompletionHasAllOnes) {
     enumerate(0);
-    const auto nobody = hbm + 3 * test::card::hbm_size;
-    EXPECT_EQ(cpu.read(nobody), ~0u);
+    const auto unassigned = hbm + 3 * test::card::hbm_size;
+    EXPECT_EQ(cpu.read(unassigned), ~0u);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
-    EXPECT_EQ(cpu.write<std::uint32_t>(nobody, 1), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu.write<std::uint32_t>(unassigned, 1), tlm::TLM_OK_RESPONSE);
 }
 
 TEST_F(Enumerated, PointerIntoConfigurationSpaceIsRefusedForItsAddress) {
