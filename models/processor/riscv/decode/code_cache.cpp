@@ -45,6 +45,11 @@ void code_page::name_functions(const function_names& all, u64 address) {
     functions_at_ = address;
 }
 
+bool code_page::is_of(const u8* content, isa extensions, const std::vector<u16>& stops) const {
+    return isa_ == extensions && stops_ == stops &&
+           std::memcmp(content_.data(), content, size) == 0;
+}
+
 const op* code_page::block_at(u32 offset) {
     const op*& entry = entry_[offset / 2];
     if (entry == nullptr) {
@@ -58,23 +63,23 @@ const op* code_page::block_at(u32 offset) {
 
 std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions,
                                             std::vector<u16> stops) {
+    if (recent_.empty()) recent_.resize(max_recent);
+    auto& recent = recent_[reinterpret_cast<u64>(content) / code_page::size % max_recent];
+    if (recent && recent->is_of(content, extensions, stops)) return recent;
     const u64 key = digest(content);
     const auto [first, end] = pages_.equal_range(key);
     for (auto candidate = first; candidate != end; ++candidate) {
-        code_page& page = *candidate->second;
-        const bool like = page.extensions() == extensions && page.stops() == stops;
-        if (like && std::memcmp(page.content().data(), content, code_page::size) == 0)
-            return candidate->second;
+        if (candidate->second->is_of(content, extensions, stops)) return recent = candidate->second;
     }
     if (pages_.size() >= max_pages) drop_unused();
     if (pages_.empty()) back_end_ = back_end::chosen();
-    return pages_
-        .emplace(key, std::make_shared<code_page>(content, extensions, std::move(stops), decoder_,
-                                                  back_end_))
-        ->second;
+    recent =
+        std::make_shared<code_page>(content, extensions, std::move(stops), decoder_, back_end_);
+    return pages_.emplace(key, recent)->second;
 }
 
 void code_cache::drop_unused() {
+    recent_.assign(max_recent, nullptr);
     std::erase_if(pages_, [](const auto& item) { return item.second.use_count() == 1; });
 }
 

@@ -52,6 +52,7 @@ public:
     isa extensions() const { return isa_; }
     const std::vector<u16>& stops() const { return stops_; }
     bool has_back_end() const { return back_end_ != nullptr; }
+    bool is_of(const u8* content, isa extensions, const std::vector<u16>& stops) const;
 
     /// Records executed instructions in `all` from now on; the page is at `address`.
     void record(coverage& all, u64 address);
@@ -103,11 +104,15 @@ public:
     std::size_t pages() const { return pages_.size(); }
 
 private:
+    static constexpr std::size_t max_recent = 512;
+
     void drop_unused();
 
     const predecoder& decoder_;
     std::shared_ptr<back_end> back_end_;  // common to all pages
     std::unordered_multimap<u64, std::shared_ptr<code_page>> pages_;
+    /// By their place in memory: most pages are sought again there, with the same content.
+    std::vector<std::shared_ptr<code_page>> recent_;
 };
 
 }  // namespace trn::riscv
