@@ -2,6 +2,10 @@
 #include "platform/framework/command_line/help_format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <string>
 
 namespace trn::cli {
 
@@ -17,8 +21,9 @@ std::string help_format::make_option_opts(const CLI::Option* option) const {
     if (!option->get_envname().empty())
         text += fmt::format(" ({}:{})", get_label("Env"), option->get_envname());
     const auto list = [&](const char* label, const auto& options) {
-        if (!options.empty()) text += fmt::format(" {}:", get_label(label));
-        for (const auto* other : options) text += " " + other->get_name();
+        std::set<std::string> names;  // those of `options` are in the order of their addresses
+        for (const auto* other : options) names.insert(other->get_name());
+        if (!names.empty()) text += fmt::format(" {}: {}", get_label(label), fmt::join(names, " "));
     };
     list("Needs", option->get_needs());
     list("Excludes", option->get_excludes());
