@@ -83,6 +83,57 @@ TEST_F(TestCommand, SharedBootDoesNotChangeTraces) {
     EXPECT_FALSE(std::filesystem::exists(folder / "shared.t1.0.txt"));
 }
 
+TEST_F(TestCommand, SetupIsRunOnceAndIsPartOfTheReportOfEachScenario) {
+    const auto one = folder / "one.yaml", two = folder / "two.yaml";
+    const std::string count = folder / "count";
+    const auto head = [&](const std::string& name) {
+        return "scenario: " + name +
+               "\nboard: trn3-chip\nsetup:\n  - boot: {within: 1 s}\n"
+               "  - client: {command: [sh, -c, 'echo ran >>" +
+               count +
+               "']}\n"
+               "  - peek: {register: chip0.udma0.M2S_STATE, as: revision}\n"
+               "  - compute_rate: {name: FP32, file: " +
+               std::filesystem::absolute("scenarios/programs/peak_fp32.trn").string() +
+               ", rounds: 1}\n";
+    };
+    std::ofstream(one) << head("one") << "steps:\n  - wait: 1 us\n";
+    std::ofstream(two)
+        << "# a line\n"
+        << head("two")
+        << "steps:\n  - peek: {register: chip0.udma0.M2S_STATE, equals: '${revision}'}\n";
+    std::vector<nlohmann::json> results;
+    for (const auto* way : {"-j 1", "-j 2", "-j 1 --no-share"}) {
+        std::filesystem::remove(count);
+        const auto how = test(one + " " + two + " --json --digest " + way);
+        EXPECT_EQ(how.status, 0) << how.output;
+        EXPECT_EQ(contents(count), results.size() < 2 ? "ran\n" : "ran\nran\n") << way;
+        auto& list = results.emplace_back(nlohmann::json::parse(how.output));
+        for (auto& each : list) {
+            EXPECT_EQ(each["figures"].size(), 1u) << each;
+            for (const auto* key : {"wall_s", "own_s", "beginning_s", "first_step_s"})
+                each.erase(key);
+        }
+        EXPECT_EQ(list, results.front()) << way;
+    }
+    EXPECT_NE(results[0][0]["trace_digest"], results[0][1]["trace_digest"]);
+}
+
+TEST_F(TestCommand, FailedStepOfASetupHasAPlaceInEachFile) {
+    const std::string setup = "setup:\n  - boot: {within: 1 s}\n  - client: {command: ['false']}\n";
+    std::ofstream(folder / "one.yaml") << "scenario: one\nboard: trn3-chip\n"
+                                       << setup << "steps:\n  - wait: 1 us\n";
+    std::ofstream(folder / "two.yaml") << "# a line\nscenario: two\nboard: trn3-chip\n"
+                                       << setup << "steps:\n  - wait: 2 us\n";
+    const auto how = test(std::string(folder.text()) + " --json");
+    EXPECT_EQ(how.status, 1);
+    const auto list = nlohmann::json::parse(how.output);
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0]["line"], 5);
+    EXPECT_EQ(list[1]["line"], 6);
+    EXPECT_EQ(list[1]["place_file"], folder / "two.yaml");
+}
+
 TEST_F(TestCommand, TraceDigestDoesNotDependOnHowScenariosAreRun) {
     const auto digests = [](const std::string& how) {
         std::map<std::string, std::string> all;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "platform/app/scenario/results/message.h"
 
 namespace trn::scenario {
@@ -16,7 +18,7 @@ outcome::begun begun_step(const step& current, std::uint64_t simulated_ns) {
 }  // namespace
 
 void progress::begin(const step& current, std::uint64_t simulated_ns) const {
-    timeline_.push_back(begun_step(current, simulated_ns));
+    so_far_.timeline.push_back(begun_step(current, simulated_ns));
     send_step(current, simulated_ns, true);
 }
 
@@ -30,10 +32,13 @@ void progress::send_step(const step& current, std::uint64_t simulated_ns, bool b
 }
 
 void progress::measured(const figure& measured) const {
+    so_far_.figures.push_back(measured);
     send(pipe_, {.measured = measured});
 }
 
 void progress::noted(const std::string& line) const {
+    if (std::ranges::find(so_far_.notes, line) == so_far_.notes.end())
+        so_far_.notes.push_back(line);
     send(pipe_, {.note = line});
 }
 

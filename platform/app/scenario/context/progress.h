@@ -26,14 +26,14 @@ public:
     void failed(const std::string& message, std::uint64_t simulated_ns,
                 std::uint64_t trace_digest = 0, const std::vector<std::string>& state = {}) const;
 
-    /// The steps reported so far.
-    const std::vector<outcome::begun>& timeline() const { return timeline_; }
+    /// The steps, figures and notes reported so far.
+    const outcome& so_far() const { return so_far_; }
 
 private:
     void send_step(const step& current, std::uint64_t simulated_ns, bool begins) const;
 
     int pipe_;
-    mutable std::vector<outcome::begun> timeline_;
+    mutable outcome so_far_;
 };
 
 }  // namespace trn::scenario

@@ -227,7 +227,11 @@ void read_point(scenario_files& source, const parameters& point, scenario& s) {
     const setting here{.board = s.board, .seed = s.seed, .memory_limit = s.memory_limit};
     source.begin_point(here);
     const input_record inputs;
-    s.steps = source.read(root.at("steps"), point);
+    s.steps = source.read_setup(root.find("setup"), point);
+    s.shared_steps = s.steps.size();
+    for (auto& own : source.read(root.at("steps"), point)) s.steps.push_back(std::move(own));
+    if (!root.find("setup") && !s.steps.empty() && !s.steps.front().shared.empty())
+        s.shared_steps = 1;
     s.expectations = source.read(root.find("expectations"), point, true);
     source.check_background();
     s.checks = source.take_checks();
@@ -288,7 +292,8 @@ void loader::read_keys() {
     if (!root_.is_map()) root_.report(mistake::wrong_shape, "a scenario is a mapping");
     root_.only(
         {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
-         "memory_limit", "misuse", "matrix", "include", "sequences", "steps", "expectations"},
+         "memory_limit", "misuse", "matrix", "include", "sequences", "setup", "steps",
+         "expectations"},
         root_.find("modules") ? "a scenario (this is a board, for trnvp run)" : "a scenario");
     is_labelled_ = from_->problems().empty();  // a misspelt key may be 'tags'
     from_->read_sequences();

@@ -10,6 +10,7 @@
 
 #include "platform/app/scenario/context/play.h"
 #include "platform/app/scenario/context/scenario_context.h"
+#include "platform/app/scenario/files/setup_text.h"
 #include "platform/app/scenario/steps/nesting_steps.h"
 #include "platform/app/scenario/steps/step_kinds.h"
 #include "platform/framework/config/mix_in.h"
@@ -145,6 +146,11 @@ std::vector<step> scenario_files::read(const config::node& list, const parameter
     return list ? read_list(list, {point, {}, {}, nested}) : std::vector<step>{};
 }
 
+std::vector<step> scenario_files::read_setup(const config::node& list, const parameters& point) {
+    return list ? read_list(list, {.values = point, .nested = true, .shared = true})
+                : std::vector<step>{};
+}
+
 std::vector<step> scenario_files::read_list(const config::node& list, const scope& outer) {
     std::vector<step> steps;
     if (list.is_list() && list.size() == 0) list.report(mistake::bad_count, "at least one step");
@@ -161,6 +167,7 @@ void scenario_files::read_item(const config::node& item, const scope& outer,
                         fmt::format("a scenario has at most {} steps", max_steps));
         return;
     }
+    if (outer.shared && is_of_one_scenario(item)) return;
     if (uses_captured(item)) return out.push_back(read_later(item, outer));
     if (item.is_map() && item.find("sequence")) return write_out(item, outer, out);
     auto made = read_one(item, outer);
@@ -171,6 +178,7 @@ void scenario_files::read_item(const config::node& item, const scope& outer,
     note_captures(item, outer);
     note_snapshots(item, outer, made);
     note_background(item, outer, made);
+    if (outer.shared) share(item, outer, made);
     if (made.check) {
         auto& check = checks_.emplace_back(made);
         check.work = std::exchange(made.check, {});
@@ -225,7 +233,11 @@ void scenario_files::write_out(const config::node& item, const scope& outer,
             mistake::nested_too_deep,
             fmt::format("sequences call each other at most {} deep", max_depth));
     const auto mistakes = problems_.list().size();
-    scope inner{arguments(call, callee, outer), outer.inside, outer.path, outer.nested};
+    scope inner{.values = arguments(call, callee, outer),
+                .inside = outer.inside,
+                .path = outer.path,
+                .nested = outer.nested,
+                .shared = outer.shared};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
     inner.path.push_back({name, item.place().line, std::string(item.file())});
@@ -257,6 +269,24 @@ parameters scenario_files::arguments(const reader& call, const sequence& callee,
                     suggest(name, known));
     all.insert(all.end(), outer.values.begin(), outer.values.end());
     return all;
+}
+
+// --- Shared steps
+
+/// Reports a step whose inner steps have places of their own, which scenarios do not share.
+bool scenario_files::is_of_one_scenario(const config::node& item) const {
+    const bool contains = item.is_map() && (item.find("together") || item.find("figure"));
+    if (!contains && !uses_captured(item)) return false;
+    item.report(mistake::unknown_key,
+                contains ? "a step of 'setup' contains no others; this one is for 'steps'"
+                         : "what a step has captured is for 'steps', not for 'setup'");
+    return true;
+}
+
+void scenario_files::share(const config::node& item, const scope& outer, step& made) const {
+    made.shared = setup_text(item, outer.values);
+    if (!made.rules.empty())
+        item.report(mistake::unknown_key, "a misuse is expected by a scenario's own 'steps'");
 }
 
 // --- Snapshots

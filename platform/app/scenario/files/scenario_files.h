@@ -34,6 +34,8 @@ public:
     /// Reads a list of steps for one point of the matrix, with sequences expanded. `nested`:
     /// snapshots are refused.
     std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
+    /// Reads the steps of `setup`, each with a text by which scenarios share it.
+    std::vector<step> read_setup(const config::node& list, const parameters& point);
     /// Reports parameters of sequences, and axes of the matrix, that no value uses.
     void check_parameters() const;
     /// Reports work in the background that no step read since begin_point() waits for.
@@ -66,7 +68,8 @@ private:
         std::vector<const sequence*> inside = {};  ///< calling sequences, outermost first
         std::vector<enclosing> path = {};          ///< all enclosing sequences, branches and steps
         bool nested = false;                       ///< not the scenario's own list of steps
-        int branches = 0;  ///< line of the outermost `together` around it; 0: none
+        int branches = 0;     ///< line of the outermost `together` around it; 0: none
+        bool shared = false;  ///< the steps of `setup`
     };
 
     void include(const config::document& including, std::vector<std::filesystem::path>& chain);
@@ -78,6 +81,8 @@ private:
     parameters arguments(const reader& call, const sequence& callee, const scope& outer) const;
     step read_branches(const config::node& item, const scope& outer);
     step read_figure(const config::node& item, const scope& outer);
+    void share(const config::node& item, const scope& outer, step& made) const;
+    bool is_of_one_scenario(const config::node& item) const;
     step read_later(const config::node& item, const scope& outer);
     void read_in_advance(const config::node& item, const scope& outer, step& later);
     bool uses_captured(const config::node& value) const;

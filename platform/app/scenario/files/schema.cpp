@@ -170,6 +170,7 @@ json schema() {
                          {"matrix", {{"type", "object"}, {"additionalProperties", list(text)}}},
                          {"include", list(text)},
                          {"sequences", {{"type", "object"}, {"additionalProperties", sequence}}},
+                         {"setup", shape_of(value_shape::steps)},
                          {"steps", shape_of(value_shape::steps)},
                          {"expectations", shape_of(value_shape::steps)}});
     file["anyOf"] = json::array(

@@ -6,7 +6,9 @@
 #include <cassert>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <system_error>
+#include <utility>
 
 namespace trn::scenario {
 
@@ -26,20 +28,13 @@ std::string text_of(const misuse::choices& chosen) {
 std::string beginning_of(const scenario& s) {
     // Images may be in the scenario's folder, which is then part of the key.
     const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
-    static const step none;
-    const auto& first = s.steps.empty() ? none : s.steps.front();
+    auto shared = nlohmann::json::array();
+    for (const auto& part : std::span(s.steps).first(s.shared_steps))
+        shared.push_back({part.shared, part.text});
     // A limit may end the shared part, so that scenarios with other limits would end elsewhere.
-    return nlohmann::json{s.board,
-                          s.set,
-                          folder.string(),
-                          s.firmware,
-                          s.seed,
-                          text_of(s.misuse),
-                          s.time_limit_ns,
-                          s.wall_limit_s,
-                          s.memory_limit,
-                          first.shared,
-                          first.shared.empty() ? "" : first.text}
+    return nlohmann::json{
+        s.board,           s.set,           folder.string(), s.firmware,     s.seed,
+        text_of(s.misuse), s.time_limit_ns, s.wall_limit_s,  s.memory_limit, std::move(shared)}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -24,9 +24,10 @@ struct scenario : description {
     std::uint64_t time_limit_ns = 10'000'000'000;  ///< in simulated time
     double wall_limit_s = 60;                      ///< wall-clock limit, to end a hang
     std::uint64_t memory_limit = 0;                ///< bytes resident
-    std::string beginning;   ///< scenarios with the same text share their first step
-    misuse::choices misuse;  ///< of the key `misuse`, and rules that steps check
-    std::vector<step> steps;
+    std::string beginning;           ///< scenarios with the same text share their first steps
+    std::size_t shared_steps = 0;    ///< number of these: those of `setup`, or a first boot
+    misuse::choices misuse;          ///< of the key `misuse`, and rules that steps check
+    std::vector<step> steps;         ///< those of `setup` first
     std::vector<step> expectations;  ///< checked after all steps
     std::vector<step> checks = {};   ///< their work runs before the steps
     /// Call before the first run with this seed: compiles kernels, and reports their errors.
@@ -52,7 +53,7 @@ std::string find_firmware(const scenario& run);
 /// "name=value" for each parameter of the board, including `firmware` when the scenario sets it.
 std::vector<std::string> board_set(const scenario& run);
 
-/// Text for `beginning`: everything that determines the state at the end of the first step.
+/// Text for `beginning`: everything that determines the state at the end of the shared steps.
 std::string beginning_of(const scenario& run);
 
 }  // namespace trn::scenario

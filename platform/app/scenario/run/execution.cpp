@@ -310,10 +310,9 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     // Never destroyed: the process exits, and destroying a rack takes longer than most scenarios.
     session& here =
         *new session(kinds, build_options(first, common), first.seed, scenarios.report());
-    const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
     auto failure = here.run(
         [&](scenario_context& ctx) {
-            if (boots) play(first.steps.front(), ctx);
+            for (std::size_t i = 0; i < first.shared_steps; ++i) play(first.steps[i], ctx);
         },
         first.time_limit_ns);
     if (!failure.empty()) {
@@ -322,7 +321,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
         return scenarios.report().failed(failure, now_ns(), digest, here.state());
     }
 
-    if (boots) log::info("scenario", "booted");  // booted_line
+    if (first.shared_steps > 0) log::info("scenario", "booted");  // booted_line
     auto& io = here.board().loop().io();
     const bool alone = members.size() == 1;
     trace::flush();
@@ -341,7 +340,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
             return !planned.returns_to.empty();
         }))
         return scenarios.report().failed("waveforms cannot go back in time", now_ns());
-    failure = here.run([&](scenario_context& ctx) { play(mine, ctx, boots ? 1 : 0); },
+    failure = here.run([&](scenario_context& ctx) { play(mine, ctx, mine.shared_steps); },
                        mine.time_limit_ns);
     here.finish_consoles();
     const auto digest = trace::digest();

@@ -25,7 +25,7 @@ struct execution_options {
 };
 
 /// Executes a group of scenarios in this process: builds their board, attaches a host to its
-/// function, runs the shared first step, calls branch(), and runs the remaining steps of the
+/// function, runs the shared first steps, calls branch(), and runs the remaining steps of the
 /// scenario that this process gets. Call it once per process. `options_of`: options of a scenario
 /// by its number. \throws config_error, step_failure, std::runtime_error
 void execute(std::span<const scenario> all, const kind_list& kinds,

@@ -59,8 +59,9 @@ void job::take_step(const step_message& message) {
     result_.step = begun.step;
     result_.place = {begun.line, column, 1};
     result_.file = begun.file;
-    // The shared part ends where the second step begins, unless the process began after it.
-    if (begins && result_.timeline.size() == 1 && !continues_)
+    // The shared part ends where the next step begins, unless the process began after it.
+    if (begins && !continues_ &&
+        result_.timeline.size() == std::max<std::size_t>(limits_.shared_steps, 1))
         result_.beginning_s = process_->seconds();
     if (begins) result_.timeline.push_back(begun);
     process_->follow(process);

@@ -29,11 +29,11 @@ public:
           free_(free) {}
 
     child& process() { return *process_; }
-    /// Sets the steps that ran before the process branched off, and the time that they took, which
+    /// Sets what was reported before the process branched off, and the time until then, which
     /// counts for the wall-clock limit.
-    void begin_with(std::vector<outcome::begun> steps, double seconds) {
+    void begin_with(outcome shared, double seconds) {
         continues_ = true;
-        result_.timeline = std::move(steps);
+        result_ = std::move(shared);
         shared_s_ = seconds;
     }
     /// Reads messages and checks limits. Returns false when the process has ended.

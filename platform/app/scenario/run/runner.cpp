@@ -118,7 +118,7 @@ void supervisor::wait(const worklist& all, bool token_wanted) {
     }
 }
 
-/// The group in the process that runs its shared step.
+/// The group in the process that runs its shared steps.
 class branching final : public group {
 public:
     branching(std::span<const scenario> all, std::vector<std::size_t> members, tokens& free,
@@ -138,21 +138,23 @@ private:
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
-/// The shared step is that of the first member's file: gives it the place of this member's.
-void set_place(std::vector<outcome::begun>& shared, const scenario& member) {
-    if (shared.empty() || member.steps.empty()) return;
-    const auto& own = member.steps.front();
-    shared.front().line = own.place.line;
-    shared.front().inside = own.inside;
-    shared.front().file = own.file;
+/// The shared steps are those of the first member's file: gives them the places of this member's.
+void set_places(std::vector<outcome::begun>& shared, const scenario& member) {
+    for (std::size_t i = 0; i < std::min(shared.size(), member.steps.size()); ++i) {
+        const auto& own = member.steps[i];
+        shared[i].line = own.place.line;
+        shared[i].inside = own.inside;
+        shared[i].file = own.file;
+    }
 }
 
-/// The result of a group that ended in its shared step, for one member.
+/// The result of a group that ended in a shared step, for one member.
 outcome result_of_member(outcome shared, const scenario& member) {
-    if (shared.timeline.empty() || member.steps.empty()) return shared;
-    set_place(shared.timeline, member);
-    shared.place = member.steps.front().place;
-    shared.file = member.steps.front().file;
+    if (shared.timeline.empty() || shared.timeline.size() > member.steps.size()) return shared;
+    set_places(shared.timeline, member);
+    const auto& last = member.steps[shared.timeline.size() - 1];
+    shared.place = last.place;
+    shared.file = last.file;
     return shared;
 }
 
@@ -171,9 +173,9 @@ std::size_t branching::branch(const std::function<void()>& last) {
         const auto number = members_[i];
         auto started =
             std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
-        auto timeline = report_.timeline();
-        set_place(timeline, all_[number]);
-        started->begin_with(std::move(timeline), seconds);
+        auto shared = report_.so_far();
+        set_places(shared.timeline, all_[number]);
+        started->begin_with(std::move(shared), seconds);
         send(pipe_, {.runs = number});
         return started;
     };
@@ -194,7 +196,7 @@ std::size_t branching::branch(const std::function<void()>& last) {
     _exit(0);
 }
 
-/// Groups the numbers of scenarios with the same first step, in the order of the first members.
+/// Groups the numbers of scenarios with the same beginning, in the order of the first members.
 /// Scenarios with mistakes are in no group.
 std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, bool fork) {
     std::vector<std::vector<std::size_t>> groups;

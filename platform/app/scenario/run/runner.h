@@ -14,7 +14,7 @@
 
 namespace trn::scenario {
 
-/// Scenarios with the same first step, in the process that runs this step.
+/// Scenarios with the same first steps, in the process that runs these.
 class group {
 public:
     virtual ~group() = default;
@@ -46,7 +46,7 @@ struct run_options {
 };
 
 /// Runs each scenario in a child process; one with mistakes ends at once. Scenarios with the same
-/// first step run in copies of the process that has run it. `finished` is called in the order of
+/// beginning run in copies of the process that has run it. `finished` is called in the order of
 /// the list. After a stop the results lack the scenarios that had not ended.
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& options,
                              const execution& run,

@@ -465,6 +465,42 @@ TEST_F(ScenarioFile, SharesItsBootOnlyWithEqualLimits) {
     EXPECT_NE(beginning("set: {a: 1, b: 2}\n"), beginning("set: {a: \"1\\nb=2\"}\n"));
 }
 
+TEST_F(ScenarioFile, SharesItsSetupWithThoseThatBeginWithTheSameSteps) {
+    const auto beginning = [&](const std::string& keys, std::size_t steps = 3) {
+        const auto all = read(head() + keys + "steps:\n  - wait: 1 us\n");
+        EXPECT_THAT(mistakes(), ElementsAre());
+        EXPECT_EQ(all.at(0).shared_steps + 1, steps);
+        EXPECT_EQ(all.at(0).steps.size(), steps);
+        return all.at(0).beginning;
+    };
+    const auto usual = beginning("setup:\n  - boot: {}\n  - wait: 3 us\n");
+    EXPECT_EQ(beginning("matrix: {t: [3 us]}\nsetup: [boot: {}, wait: '${t}']\n"), usual);
+    EXPECT_NE(beginning("setup: [boot: {}, wait: 4 us]\n"), usual);
+    EXPECT_NE(beginning("setup: [wait: 3 us, boot: {}]\n"), usual);
+    EXPECT_NE(beginning("setup: [boot: {}, wait: 3 us, wait: 3 us]\n", 4), usual);
+    EXPECT_NE(beginning("sequences: {a: {steps: [wait: 3 us]}}\n"
+                        "setup: [boot: {}, sequence: {name: a}]\n"),
+              usual);
+    const auto text = [&](const std::string& step) {
+        return beginning("setup: [" + step + "]\n", 2);
+    };
+    EXPECT_NE(text("peek: {register: a, equals: 1}"), text("peek: {register: a, equals: 2}"));
+    EXPECT_NE(text("client: {command: [a, b]}"), text("client: {command: ['a, b']}"));
+}
+
+TEST_F(ScenarioFile, SetupHasStepsThatScenariosCanShare) {
+    read(head() +
+         "setup:\n"
+         "  - together: {a: [wait: 1 us]}\n"                 // 4
+         "  - figure: {name: f, time_of: [wait: 1 us]}\n"    // 5
+         "  - snapshot: s\n"                                 // 6
+         "  - expect: {misuse: TRN-RST-001, at_least: 1}\n"  // 7
+         "  - peek: {register: r, as: x}\n"                  // 8
+         "  - poke: {register: r, value: '${x}'}\n"          // 9
+         "steps:\n  - poke: {register: r, value: '${x}'}\n");
+    EXPECT_THAT(mistakes(), ElementsAre("4:5:E11", "5:5:E11", "6:5:E11", "7:5:E11", "9:5:E11"));
+}
+
 TEST_F(ScenarioFile, DistinguishesCollectivesBySizeOrCounts) {
     const auto all = read(head() +
                           "matrix: {n: [7]}\n"
