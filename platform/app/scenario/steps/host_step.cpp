@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +39,17 @@ std::filesystem::path input_named(const std::string& name, const reader& r) {
     return name;
 }
 
+/// The bytes of a file, which all steps that copy it share. \throws file_error
+std::shared_ptr<const std::string> shared_bytes(const std::filesystem::path& file) {
+    static std::map<std::filesystem::path, std::weak_ptr<const std::string>> known;
+    auto& place = known[file];
+    if (auto same = place.lock()) return same;
+    const auto content = read_file(file, largest_file);
+    auto bytes = std::make_shared<const std::string>(content.begin(), content.end());
+    place = bytes;
+    return bytes;
+}
+
 /// Work of the Linux of a server that is in the simulation.
 struct host_step {
     std::string server;
@@ -49,7 +62,7 @@ struct host_step {
     nanoseconds within{10'000'000'000};
 
     std::filesystem::path file = {};
-    std::string bytes = {};
+    std::shared_ptr<const std::string> bytes = {};
     std::filesystem::path source = {};
     std::optional<wanted_text> wanted = {};
 
@@ -65,7 +78,7 @@ struct host_step {
         return {.text = described(),
                 .work = [s = *this](scenario_context& ctx) { s.work(ctx); },
                 .drives = false,
-                .file_bytes = bytes.size()};
+                .file_bytes = bytes ? bytes->size() : 0};
     }
 
 private:
@@ -88,8 +101,7 @@ private:
         file = input_named(*copy_in, r);
         note_input(file);
         try {
-            const auto content = read_file(file, largest_file);
-            bytes.assign(content.begin(), content.end());
+            bytes = shared_bytes(file);
         } catch (const file_error& why) {
             r.node().at("copy_in").report(mistake::unreadable_file,
                                           fmt::format("{}: {}", file.string(), why.what()));
@@ -106,7 +118,7 @@ private:
         auto& host = ctx.kept.get<inside_hosts>(ctx.control.consoles()).find(server);
         if (copy_in) add_module_file(ctx, file);
         if (copy_in)
-            check(host.put(target, bytes, ctx.waits, within.value), ctx);
+            check(host.put(target, *bytes, ctx.waits, within.value), ctx);
         else if (copy_out)
             keep(host.get(*copy_out, ctx.waits, within.value));
         else if (program)
