@@ -23,7 +23,7 @@ hot_block& hot_of(const op* o) {
 /// Function of the first operation of a block without host code.
 void count_execution(TRN_FLOW) {
     hot_block& hot = hot_of(o);
-    if (++hot.executions < hot.owner.threshold()) {
+    if (!hot.owner.count(hot)) {
         const handler first = hot.first;
         return first(h, o, acc, budget, page, space);
     }
@@ -66,7 +66,7 @@ translator::translator(const options& chosen, const check_mode* check)
 void translator::adopt(block& b) {
     b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
     if (b.unseen || refused_) return;  // coverage needs the operations
-    b.native = std::make_unique<hot_block>(*this, b);
+    b.native = std::make_unique<hot_block>(*this, b, unused_counter());
     b.ops[1].run = count_execution;
 }
 
@@ -152,6 +152,18 @@ void translator::join_links_to(const hot_block& hot) {
 void translator::forget(hot_block& hot) {
     translated_.erase(&hot);
     waiting_.erase(place_of(hot.b, hot.b.start));
+    unused_.push_back(hot.number);
+}
+
+u32 translator::unused_counter() {
+    if (unused_.empty()) {
+        executions_.push_back(0);
+        return static_cast<u32>(executions_.size() - 1);
+    }
+    const u32 number = unused_.back();
+    unused_.pop_back();
+    executions_[number] = 0;
+    return number;
 }
 
 void translator::refuse() {
@@ -173,7 +185,7 @@ void translator::count_anew(hot_block& hot) {
     hot.replaced.clear();
     hot.entries.clear();
     hot.start = 0;
-    hot.executions = 0;
+    executions_[hot.number] = 0;
     hot.b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
     hot.b.ops[1].run = refused_ ? hot.first : count_execution;
 }

@@ -20,18 +20,18 @@ namespace trn::riscv::translate {
 class translator;
 struct translated_block;
 
-/// Execution count of a block, and later its host code.
+/// A block that executions are counted of, and later its host code.
 class hot_block final : public host_code {
 public:
-    hot_block(translator& maker, block& translated)
-        : owner(maker), b(translated), first(translated.ops[1].run) {}
+    hot_block(translator& maker, block& translated, u32 counter)
+        : owner(maker), b(translated), first(translated.ops[1].run), number(counter) {}
     ~hot_block() override;
 
     translator& owner;
     block& b;
     const handler first;  ///< function of the first operation without host code
-    u32 executions = 0;
-    u64 start = 0;                                 ///< address of its host code; 0: none
+    const u32 number;     ///< of its counter of executions
+    u64 start = 0;        ///< address of its host code; 0: none
     std::vector<std::pair<u8, handler>> replaced;  ///< functions of operations, by slot
     // In check mode:
     std::vector<handler> entries;            ///< host code that replaces them; index: slot
@@ -62,7 +62,8 @@ public:
     /// Translates a block that is executed in the page at virtual address `page`.
     void translate(hot_block& hot, u64 page);
     void forget(hot_block& hot);
-    unsigned threshold() const { return options_.threshold; }
+    /// Counts an execution. Returns whether the block is now to be translated.
+    bool count(const hot_block& hot) { return ++executions_[hot.number] >= options_.threshold; }
 
     // In check mode:
     /// Exit of checked code, and its stores.
@@ -84,6 +85,7 @@ private:
     static const u8* place_of(const block& b, u16 start) { return &b.owner->content()[start]; }
     void join_links_to(const hot_block& hot);
     void count_anew(hot_block& hot);
+    u32 unused_counter();
 
     const options options_;
     const handler checked_;
@@ -92,6 +94,9 @@ private:
     std::size_t kept_ = 0;  // bytes of shared_
     bool refused_ = false;  // the host has refused new code
     perf_map perf_map_;
+    /// Of all blocks, together: a forked process writes to few pages as it counts.
+    std::vector<u32> executions_;
+    std::vector<u32> unused_;  // numbers of counters without a block
     std::unordered_set<hot_block*> translated_;
     /// Code to patch into a jump once the block at this location of a page has host code.
     std::unordered_multimap<const u8*, const u8*> waiting_;
