@@ -80,7 +80,7 @@ bool receiver::choose() {
         chosen = all.find(rss.table[report.get(regs::reg::rx_done_hash) & (rss.table.size() - 1)]);
     if (chosen == all.end() || !receives(*chosen)) chosen = std::ranges::find_if(all, receives);
     if (chosen == all.end()) return false;
-    job_.emplace();
+    job_ = job();
     job_->report = report;
     job_->queue = chosen->first;
     return true;

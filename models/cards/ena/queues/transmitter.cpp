@@ -65,7 +65,7 @@ bool transmitter::choose() {
         job_->ready = std::max(job_->ready, now);
         return true;
     }
-    job_.emplace();
+    job_ = job();
     job_->queue = turn_;
     job_->ready = now + processing_;
     return true;

@@ -70,6 +70,20 @@ private:
     sc_core::sc_event done_;
 };
 
+/// A host without a function.
+struct lonely_host {
+    absent_function function = {};
+    host_cpu cpu{function, {.name = "steps"}};
+    trn_transport transport = cpu.transport();
+
+    void start(std::size_t number, const host_set::work& does) {
+        cpu.run([this, number, does] {
+            device none(transport);
+            does(number, none);
+        });
+    }
+};
+
 /// Hosts of the board's chips for steps, which run in a process of the first chip's host. With a
 /// host inside, which has the chips, they run in that of a host without a function.
 class scenario_hosts final : public host_set {
@@ -118,19 +132,6 @@ public:
     }
 
 private:
-    struct lonely_host {
-        absent_function function = {};
-        host_cpu cpu{function, {.name = "steps"}};
-        trn_transport transport = cpu.transport();
-
-        void start(std::size_t number, const host_set::work& does) {
-            cpu.run([this, number, does] {
-                device none(transport);
-                does(number, none);
-            });
-        }
-    };
-
     in_process_hosts hosts_;
     std::optional<lonely_host> alone_;
 };
