@@ -141,6 +141,13 @@ class cluster:
         # Otherwise the controller would notice only after SlurmdTimeout.
         self.run(["scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=killed"])
 
+    def start_requeued(self):
+        """Starts jobs that were requeued: Slurm lets some of them wait for two minutes, so that the node's daemon may come back."""
+        for job in self.run(["squeue", "-h", "-t", "PENDING", "-o", "%i %r"]).stdout.splitlines():
+            number, reason = job.split(maxsplit=1)
+            if reason == "BeginTime":
+                self.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
+
     def revive_node(self, name):
         self.start_node(name)
         self.run(["scontrol", "update", f"NodeName={name}", "State=RESUME"])

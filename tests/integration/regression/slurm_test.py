@@ -132,7 +132,7 @@ class Slurm(trnvp_case):
         (self.folder / "a.began").unlink()
         self.slurm.kill_node(node)
         self.addCleanup(self.slurm.revive_node, node)
-        self.until(self.began("a"), running)
+        self.until(lambda: self.slurm.start_requeued() or self.began("a")(), running)
         (self.folder / "go").touch()
         said = self.end_of(running, 0)
         self.assertIn("shard 1 runs again (2 of 3): NODE_FAIL", said)
