@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boot ROM of a server's processors: hart 0 copies the images of the image store into RAM, and
-// writes the tables of the machine; then all harts start the first one.
+// Boot ROM of a server's processors: hart 0 copies the images of the image store into RAM, writes
+// the tables of the machine, and lets ports forward errors; then all harts start the first image.
 #include "firmware/host/boot_tables.h"
+#include "firmware/host/pcie_errors.h"
 #include "firmware/lib/console.h"
 #include "firmware/lib/csr.h"
 #include "firmware/lib/drivers/memory_map.h"
@@ -40,6 +41,7 @@ int main(void) {
     if (image_loader_copy(storage, ram, nothing)) {
         const struct image_store_header* const store = (const void*)MAP_HOST_IMAGE_STORE;
         write_tables(store);
+        pcie_errors_forward(MAP_HOST_CONFIG_SPACE);
         host_start = image_loader_entry(store);
         log_info("loader: starts %lx, device tree at %lx", host_start.entry, host_start.tree);
         console_flush();

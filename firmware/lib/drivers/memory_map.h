@@ -36,6 +36,7 @@
 // RAM as above. The RAM's size is the board's: the limit is the next device.
 #define MAP_HOST_SRAM 0x00020000
 #define MAP_HOST_SRAM_SIZE 0x10000
+#define MAP_HOST_CONFIG_SPACE 0x30000000
 #define MAP_HOST_IMAGE_STORE 0x10000000000
 #define MAP_HOST_IMAGE_STORE_SIZE 0x20000000
 #define HOST_MAX_HARTS 64  // of an ACLINT
