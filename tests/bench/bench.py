@@ -58,6 +58,12 @@ def row(name, value, unit, goal, met):
     return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None, "goal": goal, "met": met}
 
 
+def beside(measured, peer, peer_value, most):
+    """A row with its peer; met if the ratio is at most `most`."""
+    ratio = measured["value"] / peer_value
+    return measured | {"peer": peer, "peer_value": peer_value, "ratio": ratio, "met": ratio <= most}
+
+
 def spent():
     """Processor time of all children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -598,19 +604,32 @@ def rtl(trnvp):
 READY = 'until [ "$(cat /sys/class/neuron_device/neuron0/reset)" = 1 ]; do sleep 0.01; done'
 
 
+def in_qemu(trnvp, script, *options):
+    """Processor time of a guest of QEMU that runs a script, and what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = pathlib.Path(folder) / "run"
+        run.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+        run.chmod(0o755)
+        before = spent()
+        words = [trnvp, "guest", "trn3-chip", *options, "--run", run]
+        printed = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+        return spent() - before, printed
+
+
 def driver_in_qemu(trnvp, tools):
     """Processor time of a guest of QEMU that loads the public driver and looks at a file of its, and seconds of its insmod."""
-    with tempfile.TemporaryDirectory() as folder:
-        look = pathlib.Path(folder) / "look"
-        look.write_text(f"#!/bin/sh\n{READY}\ncat /sys/class/neuron_device/neuron0/core_count\ndmesg | grep -i neuron\n", encoding="ascii")
-        look.chmod(0o755)
-        before = spent()
-        module = f"{tools / 'neuron.ko'} dup_helper_enable=0"
-        run = [trnvp, "guest", "trn3-chip", "--module", module, "--run", look]
-        printed = subprocess.run(run, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
-        took = spent() - before
+    look = f"{READY}\ncat /sys/class/neuron_device/neuron0/core_count\ndmesg | grep -i neuron"
+    took, printed = in_qemu(trnvp, look, "--module", f"{tools / 'neuron.ko'} dup_helper_enable=0")
     begin, end = (float(re.search(rf"\[ *([0-9.]+)\] {what}", printed)[1]) for what in ("neuron: loading", "neuron:nmetric_thread_fn"))
     return took, end - begin
+
+
+def stub_in_qemu(trnvp):
+    """Seconds of `trn-guest check` in a guest of QEMU."""
+    uptime = "$(cut -d' ' -f1 /proc/uptime)"
+    _, printed = in_qemu(trnvp, f"begin={uptime}; trn-guest check; echo took $begin {uptime}", "--devices", "1")
+    begin, end = re.search(r"took ([0-9.]+) ([0-9.]+)", printed).groups()
+    return float(end) - float(begin)
 
 
 def host_inside(trnvp):
@@ -645,17 +664,25 @@ def host_inside(trnvp):
     first = 1000 * statistics.median(one["first_step_s"] for one in report)
     look = "host: {run: 'cat /sys/class/neuron_device/neuron0/core_count; echo ${n}', text: '8'}"
     _, hundred, _ = once([*load, f"host: {{run: '{READY}'}}"], look, 100)
+    stub = ["host: {copy_in: trn-guest-riscv64, to: /bin/trn-guest}", "host: {run: 'echo 16 >/proc/sys/vm/nr_hugepages'}"]
+    _, prepared, _ = once(stub, wait)
+    _, checked, _ = once([*stub, "host: {run: trn-guest check, text: all is well}"], wait)
+    check = row("driver stub inside checks a chip: reset, requests, copies, processor time", checked - prepared, "s", "at most 1 x", None)
     insmod = row("Linux inside loads the Neuron driver, processor time", whole - alone, "s", "at most 1.5 x", None)
     many = row("100 scenarios of the Neuron driver inside, one load, processor time", hundred, "s", "at most 1/20", None)
+    if (tools / "vmlinuz").exists():
+        guest_check = stub_in_qemu(trnvp)
+        check = beside(check, "guest of QEMU", guest_check, 1)
     if (tools / "neuron.ko").exists():
         guest, guest_insmod = driver_in_qemu(trnvp, tools)
-        insmod |= {"peer": "guest of QEMU", "peer_value": guest_insmod, "ratio": (whole - alone) / guest_insmod}
-        many |= {"peer": "100 guests of QEMU", "peer_value": 100 * guest, "ratio": hundred / (100 * guest)}
+        insmod = beside(insmod, "guest of QEMU", guest_insmod, 1.5)
+        many = beside(many, "100 guests of QEMU", 100 * guest, 1 / 20)
     return [
         row("Linux inside boots and loads the Neuron driver, processor time", whole, "s", "at most 15 s", whole <= 15),
         row("Linux inside with the Neuron driver, resident", memory, "MiB", "at most 400 MiB", memory <= 400),
         row("scenario forked from a booted Linux inside, to its first step", first, "ms", "at most 30 ms", first <= 30),
         insmod,
+        check,
         many,
     ]
 
