@@ -33,7 +33,9 @@ void run(const step& played, scenario_context& ctx) {
     try {
         std::optional<driver_queue::turn> turn;
         if (played.drives && played.has_status && ctx.hosts.chips().empty())
-            throw step_failure("the board's host is inside: its Linux has the chips (step 'host')");
+            throw step_failure(
+                "the board's host is inside: its Linux has the chips (steps 'boot: {host: linux}' "
+                "and 'host')");
         if (played.drives) turn.emplace(ctx.run.driver);
         played.work(ctx);
     } catch (const device_error& wrong) {

@@ -39,6 +39,13 @@ std::filesystem::path input_named(const std::string& name, const reader& r) {
     return name;
 }
 
+/// With the places where a name without a folder was sought.
+std::string missing(const std::filesystem::path& file) {
+    if (file.has_parent_path()) return fmt::format("{}: there is no such file", file.string());
+    return fmt::format("{}: no such file beside the scenario, in the current folder, in {} or {}",
+                       file.string(), host_software::folder().string(), program_folder().string());
+}
+
 /// The bytes of a file, which all steps that copy it share. \throws file_error
 std::shared_ptr<const std::string> shared_bytes(const std::filesystem::path& file) {
     static std::map<std::filesystem::path, std::weak_ptr<const std::string>> known;
@@ -94,12 +101,13 @@ private:
         source = input_named(*program, r);
         note_input(source);
         if (!is_regular_file(source))
-            r.node().at("cc").report(mistake::unreadable_file,
-                                     fmt::format("{}: there is no such file", source.string()));
+            r.node().at("cc").report(mistake::unreadable_file, missing(source));
     }
     void read(const reader& r) {
         file = input_named(*copy_in, r);
         note_input(file);
+        if (!exists(file))
+            return r.node().at("copy_in").report(mistake::unreadable_file, missing(file));
         try {
             bytes = shared_bytes(file);
         } catch (const file_error& why) {

@@ -773,6 +773,10 @@ TEST_F(ScenarioFile, StepOfAHostInsideDoesOneThing) {
     EXPECT_THAT(of("copy_out: /x, to: /x, status: 1"), ElementsAre("4:34:E11"));
     EXPECT_THAT(of("run: x, to: y"), ElementsAre("4:20:E11"));
     EXPECT_THAT(of("copy_in: none.bin, to: /x"), ElementsAre("4:21:E1"));
+    EXPECT_THAT(problems.list()[0].message,
+                HasSubstr("none.bin: no such file beside the scenario"));
+    EXPECT_THAT(of("cc: no/program.c"), ElementsAre("4:16:E1"));
+    EXPECT_THAT(problems.list()[0].message, HasSubstr("no/program.c: there is no such file"));
     for (const char* path : {"''", "' /x'", "'/x '", "\"/a\\nrun 2 -\""}) {
         EXPECT_EQ(of(std::string("copy_in: other.yaml, to: ") + path).size(), 1u) << path;
         EXPECT_EQ(of(std::string("to: x, copy_out: ") + path).size(), 1u) << path;
