@@ -55,8 +55,11 @@ use 0 lintian --fail-on error $packages/*.deb
 echo "== programs that are compiled against it"
 install gcc g++ cmake pkg-config
 use 0 bash -c 'cc /tmp/installed/copies.c $(pkg-config --cflags --libs trnvp-driver) -o copies'
-use 0 cmake -S /tmp/installed/consumer -B consumer -DCMAKE_CXX_FLAGS=-O0
+example=/usr/share/doc/trnvp/examples/library
+use 0 cmake -S /tmp/installed/consumer -B consumer -DCMAKE_CXX_FLAGS=-O0 -DPAGE_EXAMPLE=$example/bench.c
 use 0 cmake --build consumer
+use 0 consumer/bench $example/board.yaml
+says 'copies: as sent'
 use 0 consumer/own_block /tmp/installed/consumer/own.yaml trn3-chip
 says ': 2 + 40 is 42'
 
