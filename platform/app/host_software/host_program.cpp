@@ -57,8 +57,8 @@ std::string compile_host_program(const fs::path& source) {
     const work_folder scratch("trnvp-program");
     const auto program = scratch / "program";
     run({compiler, "-std=gnu11", "-O2", "-g1", "-static", "-Wall", "-I",
-         (stub / "include").string(), source.string(), (stub / "stub.o").string(), "-lm",
-         "-pthread", "-o", program.string()},
+         (stub / "include").string(), fs::absolute(source).string(), (stub / "stub.o").string(),
+         "-lm", "-pthread", "-o", program.string()},
         source);
     const auto bytes = read_file(program, largest_program);
     return {bytes.begin(), bytes.end()};

@@ -43,10 +43,13 @@ until [ -b /dev/pmem0 ] || [ $waits = 100 ]; do sleep 0.01; waits=$((waits + 1))
 stty -F /dev/ttyS1 4000000 raw -echo
 printf 'ready\n' >&3
 while read -r verb length name <&3; do
+    rm -f /tmp/.output  # a job of an earlier command may have it open
+    case $name in
+    -*) name=./$name ;;  # no option
+    esac
     case $verb in
     run)
         head -c "$length" <&3 >/tmp/.command
-        rm -f /tmp/.output  # a job of an earlier command may have it open
         sh /tmp/.command >/tmp/.output 2>&1 3>&-
         status=$?
         ;;

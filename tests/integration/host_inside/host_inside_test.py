@@ -40,15 +40,23 @@ class HostInsideTest(unittest.TestCase):
     def test_steps_do_what_they_say_and_the_same_each_time(self):
         content = random.Random(1).randbytes(1 << 20)
         (self.folder / "in.bin").write_bytes(content)
-        out, again, info = self.folder / "out.bin", self.folder / "again.bin", self.folder / "cpuinfo"
+        out, again, info, option = (self.folder / name for name in ("out.bin", "again.bin", "cpuinfo", "option"))
         self.write(
             "copy",
             "  - host: {copy_in: in.bin, to: /root/x}\n"
             f"  - host: {{copy_out: /root/x, to: '{out}'}}\n"
             "  - host: {run: 'head -c 5000 /root/x > /root/y'}\n"
             f"  - host: {{copy_out: /root/y, to: '{again}'}}\n"
-            f"  - host: {{copy_out: /proc/cpuinfo, to: '{info}'}}\n",  # the kernel says that it has 0 bytes
+            f"  - host: {{copy_out: /proc/cpuinfo, to: '{info}'}}\n"  # the kernel says that it has 0 bytes
+            "  - host: {copy_in: in.bin, to: '-x'}\n"
+            "  - host: {run: cmp /root/x ./-x}\n"
+            # A job whose output would be that of the next steps.
+            "  - host: {run: 'while :; do printf 7; usleep 300; done & usleep 10'}\n"
+            f"  - host: {{copy_out: '-x', to: '{option}'}}\n",
         )
+        for source in (".command.c", "two words .c"):
+            (self.folder / source).write_text("int main(void) { return 7; }\n", encoding="utf-8")
+        self.write("names", "  - host: {cc: .command.c, status: 7}\n  - host: {cc: 'two words .c', status: 7}\n")
         self.write("stub", "  - probe: {}\n")
         self.write("panic", "  - host: {run: 'echo c > /proc/sysrq-trigger'}\n")
         self.write("late", "  - host: {run: sleep 1000, within: 10 ms}\n")
@@ -58,6 +66,8 @@ class HostInsideTest(unittest.TestCase):
         self.assertEqual(first["copy"]["status"], "passed", first["copy"])
         self.assertEqual(out.read_bytes(), content)
         self.assertEqual(again.read_bytes(), content[:5000])
+        self.assertEqual(option.read_bytes(), content)
+        self.assertEqual(first["names"]["status"], "passed", first["names"])
         self.assertIn("rv64", info.read_text(encoding="utf-8"))
         for name, message in {
             "stub": "the board's host is inside",

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "platform/app/host_software/host_program.h"
@@ -31,11 +35,12 @@ constexpr std::uint64_t largest_file = 256 << 20;
 /// A file beside the scenario's, of the current folder, of the software of hosts inside, or beside
 /// this program, as trn-guest-riscv64 is.
 std::filesystem::path input_named(const std::string& name, const reader& r) {
+    std::error_code none;  // also for a name that is too long
     const auto beside = std::filesystem::path(r.node().file()).parent_path() / name;
-    if (exists(beside)) return beside;
+    if (exists(beside, none)) return beside;
     if (name.find('/') == name.npos)
         for (const auto& folder : {host_software::folder(), program_folder()})
-            if (exists(folder / name)) return folder / name;
+            if (exists(folder / name, none)) return folder / name;
     return name;
 }
 
@@ -91,8 +96,8 @@ struct host_step {
 private:
     /// The agent reads paths as the last word of a line.
     static void check_path(const reader& r, const std::string& key, const std::string& path) {
-        constexpr const char* blanks = " \t\n";
-        if (path.find('\n') == path.npos && path.find_first_not_of(blanks) == 0 &&
+        constexpr std::string_view blanks = " \t\n", ends("\n\0", 2);
+        if (path.find_first_of(ends) == path.npos && path.find_first_not_of(blanks) == 0 &&
             path.find_last_not_of(blanks) == path.size() - 1)
             return;
         r.refuse({key}, "a path of the host is a line that neither begins nor ends with blanks");
@@ -100,7 +105,8 @@ private:
     void find_source(const reader& r) {
         source = input_named(*program, r);
         note_input(source);
-        if (!is_regular_file(source))
+        std::error_code none;
+        if (!is_regular_file(source, none))
             r.node().at("cc").report(mistake::unreadable_file, missing(source));
     }
     void read(const reader& r) {
@@ -134,6 +140,15 @@ private:
         else
             check(host.run(*run, ctx.waits, within.value), ctx);
     }
+    /// Where the program is copied to: a path that no shell or agent reads otherwise.
+    std::string program_place() const {
+        auto name = source.stem().string();
+        const auto is_odd = [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-';
+        };
+        std::ranges::replace_if(name, is_odd, '_');
+        return "/tmp/" + name;
+    }
     inside_host::answer run_program(inside_host& host, scenario_context& ctx) const {
         std::string compiled;
         try {
@@ -141,7 +156,7 @@ private:
         } catch (const compile_error& why) {
             throw step_failure(why.what());
         }
-        const auto place = "/tmp/" + source.stem().string();
+        const auto place = program_place();
         const auto copied = host.put(place, compiled, ctx.waits, within.value);
         if (copied.status != 0)
             throw step_failure(fmt::format("the host cannot write {}: {}", place, copied.bytes));
