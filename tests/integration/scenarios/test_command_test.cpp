@@ -134,6 +134,29 @@ TEST_F(TestCommand, FailedStepOfASetupHasAPlaceInEachFile) {
     EXPECT_EQ(list[1]["place_file"], folder / "two.yaml");
 }
 
+TEST_F(TestCommand, MisuseInASetupFailsItsStepUnlessTheScenarioExpectsIt) {
+    const std::string setup =
+        "board: trn3-chip\nmisuse: fail\nsetup:\n"
+        "  - boot: {within: 1 s}\n"
+        "  - copy: {from: host, to: 'axi@0x600000000000', size: 4 KiB, verify: false}\n"
+        "    fails: aborted\n"
+        "  - memset: {at: hbm0@1 MiB, size: 4 KiB, value: 1}\n";
+    std::ofstream(folder / "one.yaml") << "scenario: one\n" << setup << "steps: [wait: 1 us]\n";
+    std::ofstream(folder / "two.yaml") << "# a line\nscenario: two\n"
+                                       << setup
+                                       << "steps:\n"
+                                          "  - verify: {at: hbm0@1 MiB, size: 4 KiB, value: 1}\n"
+                                          "  - expect: {misuse: TRN-PCI-005, at_least: 1}\n";
+    for (const auto* way : {"-j 1", "--no-share"}) {
+        const auto how = test(std::string(folder.text()) + " --json " + way);
+        const auto list = nlohmann::json::parse(how.output);
+        ASSERT_EQ(list.size(), 2u);
+        EXPECT_EQ(list[0]["status"], "failed");
+        EXPECT_EQ(list[0]["line"], 6) << list[0];
+        EXPECT_EQ(list[1]["status"], "passed") << list[1];
+    }
+}
+
 TEST_F(TestCommand, TraceDigestDoesNotDependOnHowScenariosAreRun) {
     const auto digests = [](const std::string& how) {
         std::map<std::string, std::string> all;

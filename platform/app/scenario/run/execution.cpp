@@ -311,9 +311,13 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     // Never destroyed: the process exits, and destroying a rack takes longer than most scenarios.
     session& here =
         *new session(kinds, build_options(first, common), first.seed, scenarios.report());
+    std::size_t done = 0;
     auto failure = here.run(
         [&](scenario_context& ctx) {
-            for (std::size_t i = 0; i < first.shared_steps; ++i) play(first.steps[i], ctx);
+            while (done < first.shared_steps) {
+                play(first.steps[done++], ctx);
+                if (misuse::failed()) break;  // members may expect it: each goes on alone
+            }
         },
         first.time_limit_ns);
     if (!failure.empty()) {
@@ -341,8 +345,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
             return !planned.returns_to.empty();
         }))
         return scenarios.report().failed("waveforms cannot go back in time", now_ns());
-    failure = here.run([&](scenario_context& ctx) { play(mine, ctx, mine.shared_steps); },
-                       mine.time_limit_ns);
+    failure = here.run([&](scenario_context& ctx) { play(mine, ctx, done); }, mine.time_limit_ns);
     here.finish_consoles();
     const auto digest = trace::digest();
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
