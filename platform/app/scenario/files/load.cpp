@@ -264,6 +264,7 @@ public:
 
 private:
     void read_keys();
+    bool is_only_for_others() const;
     std::vector<scenario> read_points(bool with_boards);
     bool is_told_apart(const scenario& s);
     void read_steps(const parameters& point, scenario& s, bool with_board);
@@ -281,8 +282,7 @@ private:
 std::vector<scenario> loader::read(diagnostics& of_file) {
     add(of_file, mistakes_in(file_, [&](auto&) { read_keys(); }).list());
     add(of_file, from_->take_problems().list());
-    const bool only_for_others = root_.find("sequences") && !root_.find("scenario");
-    if (!root_.is_map() || only_for_others) return {};
+    if (!root_.is_map() || is_only_for_others()) return {};
     auto all = read_points(of_file.empty());
     add(of_file, from_->take_problems().list());
     return all;
@@ -298,6 +298,12 @@ void loader::read_keys() {
     is_labelled_ = from_->problems().empty();  // a misspelt key may be 'tags'
     from_->read_sequences();
     from_->check_parameters();
+}
+
+bool loader::is_only_for_others() const {
+    return root_.find("sequences") && std::ranges::all_of(root_.keys(), [](const auto& key) {
+               return key == "include" || key == "sequences";
+           });
 }
 
 std::vector<scenario> loader::read_points(bool with_boards) {

@@ -112,7 +112,7 @@ private:
     void read(const reader& r) {
         file = input_named(*copy_in, r);
         note_input(file);
-        if (!exists(file))
+        if (std::error_code none; !exists(file, none))
             return r.node().at("copy_in").report(mistake::unreadable_file, missing(file));
         try {
             bytes = shared_bytes(file);

@@ -501,6 +501,17 @@ TEST_F(ScenarioFile, SetupHasStepsThatScenariosCanShare) {
     EXPECT_THAT(mistakes(), ElementsAre("4:5:E11", "5:5:E11", "6:5:E11", "7:5:E11", "9:5:E11"));
 }
 
+TEST_F(ScenarioFile, FileWithStepsAndWithoutANameIsNotOnlyForOthers) {
+    const std::string sequences = "sequences: {a: {steps: [wait: 1 us]}}\n";
+    EXPECT_EQ(read(sequences).size(), 0u);
+    EXPECT_THAT(mistakes(), ElementsAre());
+    for (const auto* steps : {"steps: [wait: 1 us]\n", "setup: [wait: 1 us]\n"}) {
+        problems = {};
+        read(sequences + steps);
+        EXPECT_THAT(mistakes(), testing::Contains("1:1:E9")) << steps;
+    }
+}
+
 TEST_F(ScenarioFile, DistinguishesCollectivesBySizeOrCounts) {
     const auto all = read(head() +
                           "matrix: {n: [7]}\n"
@@ -777,7 +788,10 @@ TEST_F(ScenarioFile, StepOfAHostInsideDoesOneThing) {
                 HasSubstr("none.bin: no such file beside the scenario"));
     EXPECT_THAT(of("cc: no/program.c"), ElementsAre("4:16:E1"));
     EXPECT_THAT(problems.list()[0].message, HasSubstr("no/program.c: there is no such file"));
-    for (const char* path : {"''", "' /x'", "'/x '", "\"/a\\nrun 2 -\""}) {
+    for (const auto& long_name : {"cc: ", "to: /x, copy_in: "})
+        EXPECT_THAT(of(long_name + std::string(300, 'n')),
+                    ElementsAre(std::string("4:") + (long_name[0] == 'c' ? "16" : "29") + ":E1"));
+    for (const char* path : {"''", "' /x'", "'/x '", "\"/a\\nrun 2 -\"", "\"/a\\0b\""}) {
         EXPECT_EQ(of(std::string("copy_in: other.yaml, to: ") + path).size(), 1u) << path;
         EXPECT_EQ(of(std::string("to: x, copy_out: ") + path).size(), 1u) << path;
     }
