@@ -39,6 +39,7 @@ struct header {
 constexpr std::uint16_t magic = 0xeb9f;
 constexpr std::size_t type_size = 12;
 constexpr unsigned max_depth = 32;
+constexpr std::size_t max_looks = 1 << 17;  // at members, for one; a structure has 65,535 at most
 
 /// Bytes after the common part of a type; nothing for an unknown kind.
 std::optional<std::size_t> details_of(unsigned kind, std::size_t length) {
@@ -168,9 +169,13 @@ btf::place btf::place_of(std::uint32_t id) const {
     return found;
 }
 
-std::optional<btf::place> btf::member(const type& in, std::string_view name, unsigned depth) const {
+/// `left`: members that may still be looked at. Structures may contain themselves several times.
+std::optional<btf::place> btf::member(const type& in, std::string_view name, unsigned depth,
+                                      std::size_t& left) const {
     if (depth == max_depth) return std::nullopt;
     for (std::uint32_t i = 0; i < in.length(); ++i) {
+        if (left == 0) return std::nullopt;
+        --left;
         const std::size_t entry = in.details + std::size_t{12} * i;
         const auto own = text(word(entry));
         const std::uint32_t bits =
@@ -184,7 +189,7 @@ std::optional<btf::place> btf::member(const type& in, std::string_view name, uns
         }
         const auto* inner = own.empty() ? stripped(word(entry + 4)) : nullptr;
         if (inner == nullptr || !is_composite(inner->kind())) continue;
-        if (auto found = member(*inner, name, depth + 1)) {
+        if (auto found = member(*inner, name, depth + 1, left)) {
             found->offset += bits / 8;
             return found;
         }
@@ -198,7 +203,8 @@ std::optional<btf::place> btf::find(std::string_view structure, std::string_view
     for (;;) {
         if (in == nullptr || !is_composite(in->kind())) return std::nullopt;
         const auto dot = std::min(path.find('.'), path.size());
-        auto found = member(*in, path.substr(0, dot), 0);
+        std::size_t left = max_looks;
+        auto found = member(*in, path.substr(0, dot), 0, left);
         if (!found) return std::nullopt;
         found->offset += sum.offset;
         sum = *found;

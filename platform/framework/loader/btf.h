@@ -57,7 +57,8 @@ private:
     const type* structure_named(std::string_view name) const;
     const type* stripped(std::uint32_t id) const;
     std::uint64_t size_of(std::uint32_t id, unsigned depth) const;
-    std::optional<place> member(const type& in, std::string_view name, unsigned depth) const;
+    std::optional<place> member(const type& in, std::string_view name, unsigned depth,
+                                std::size_t& left) const;
     place place_of(std::uint32_t id) const;
 
     std::vector<std::uint8_t> types_;

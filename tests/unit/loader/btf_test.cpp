@@ -115,7 +115,10 @@ TEST(Btf, TypesThatContainThemselvesEnd) {
     all.add("s", made_btf::structure, 8, {0, 2, 0, all.text("m"), 1, 0}, 2);
     all.add("", made_btf::array, 0, {4, 1, 1000});
     all.add("t", made_btf::structure, 8, {all.text("m"), 4, 0}, 1);
+    all.add("", made_btf::structure, 8, {0, 6, 0, 0, 6, 0, 0, 6, 0}, 3);
+    all.add("u", made_btf::structure, 8, {0, 6, 0, all.text("m"), 4, 0}, 2);
     const btf types(all.bytes());
+    EXPECT_EQ(types.find("u", "z"), std::nullopt);
     EXPECT_EQ(types.find("s", "z"), std::nullopt);
     EXPECT_TRUE(types.find("s", "m").has_value());
     EXPECT_TRUE(types.find("t", "m").has_value());
