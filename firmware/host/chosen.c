@@ -59,7 +59,8 @@ static struct place find(uint8_t* tree, const char* name) {
 bool chosen_set(uint8_t* tree, const struct chosen_value* values, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         const struct place found = find(tree, values[i].name);
-        if (found.bytes == NULL || (found.length != 4 && found.length != 8)) return false;
+        const bool is_short = found.length == 4 && values[i].value <= UINT32_MAX;
+        if (found.bytes == NULL || (!is_short && found.length != 8)) return false;
     }
     for (size_t i = 0; i < count; ++i) {
         const struct place found = find(tree, values[i].name);

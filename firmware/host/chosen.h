@@ -11,5 +11,6 @@ struct chosen_value {
     uint64_t value;
 };
 
-/// Sets properties of 4 or 8 bytes. False, and the tree is unchanged, if it does not have all.
+/// Sets properties of 4 or 8 bytes. False, and the tree is unchanged, if it does not have all, or
+/// not with room for these values.
 bool chosen_set(uint8_t* tree, const struct chosen_value* values, size_t count);

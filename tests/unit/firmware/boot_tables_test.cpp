@@ -168,6 +168,26 @@ TEST_F(BootTables, TreeWithoutPropertiesIsUnchanged) {
     EXPECT_EQ(tree, before);
 }
 
+TEST(Chosen, PropertyOfFourBytesTakesNoLongerValue) {
+    bytes tree;
+    const auto add = [&](std::initializer_list<std::uint32_t> words) {
+        for (const auto word : words)
+            for (int shift = 24; shift >= 0; shift -= 8)
+                tree.push_back(static_cast<std::uint8_t>(word >> shift));
+    };
+    add({0xd00dfeed, 88, 16, 80});           // magic, size, structure, strings
+    add({1, 0, 1, 0x63686f73, 0x656e0000});  // the root, "chosen"
+    add({3, 4, 0, 7, 3, 8, 2, 0, 7, 2, 2});  // a, b; ends of both nodes
+    add({0x61006200, 0});                    // "a", "b"
+    auto before = tree;
+    const chosen_value wide[] = {{"b", 1ull << 40}, {"a", 1ull << 32}},
+                       fits[] = {{"a", 0xffffffff}};
+    EXPECT_FALSE(chosen_set(tree.data(), wide, 2));
+    EXPECT_EQ(tree, before);
+    EXPECT_TRUE(chosen_set(tree.data(), fits, 1));
+    EXPECT_EQ(tree[48], 0xff);
+}
+
 TEST_F(BootTables, DamagedTreesAreNotReadBeyondTheirEnds) {
     for (std::size_t i = 0; i < tree.size(); i += 4) {
         auto damaged = tree;
