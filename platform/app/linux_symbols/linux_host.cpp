@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "platform/framework/loader/elf.h"
 
@@ -36,6 +37,17 @@ bool is_before(const loaded_module& a, const loaded_module& b) {
 
 std::uint64_t address_in(const kernel_image& kernel, std::string_view symbol) {
     return kernel.symbols().find(symbol).value_or(0);
+}
+
+/// Of a module as it is loaded (NT_GNU_BUILD_ID); empty: it has none.
+std::vector<std::uint8_t> build_id_of(const guest_memory& memory, const loaded_module& loaded) {
+    constexpr std::uint64_t size_place = 4, place = 16, max_size = 64;
+    const auto note = loaded.sections.find(".note.gnu.build-id");
+    if (note == loaded.sections.end()) return {};
+    const auto size = memory.number<std::uint32_t>(note->second + size_place).value_or(0);
+    std::vector<std::uint8_t> found(std::min<std::uint64_t>(size, max_size));
+    if (!memory.read(note->second + place, found)) found.clear();
+    return found;
 }
 
 }  // namespace
@@ -80,25 +92,23 @@ std::optional<std::uint64_t> linux_host::slide() const {
 
 std::vector<std::uint64_t> linux_host::module_events() const {
     std::vector<std::uint64_t> all;
-    if (const auto seen = look())
-        for (const auto place : {at_.module_begins, at_.module_ends})
-            if (place != 0) all.push_back(place + seen->slide);
+    for (const auto place : {at_.module_begins, at_.module_ends})
+        if (place != 0) all.push_back(place + slide().value_or(0));
     return all;
 }
 
 std::shared_ptr<const placed_object> linux_host::object_of(const guest_memory& memory,
                                                            const loaded_module& loaded) const {
-    if (const auto known = objects_.find(loaded); known != objects_.end()) return known->second;
+    const auto build_id = build_id_of(memory, loaded);
+    if (build_id.empty()) return nullptr;
+    if (std::exchange(files_version_, files_.version()) != files_.version()) objects_.clear();
+    if (const auto known = objects_.find(loaded);
+        known != objects_.end() && known->second.build_id == build_id)
+        return known->second.object;
     std::vector<std::shared_ptr<const placed_object>> matching;
     for (const auto& file : files_.named(loaded.name)) try {
             auto object = std::make_shared<const placed_object>(file, loaded.sections);
-            const auto& id = object->build_id();
-            const auto note = loaded.sections.find(".note.gnu.build-id");
-            std::vector<std::uint8_t> there(id.size());
-            if (note == loaded.sections.end() || !memory.read(note->second + 16, there) ||
-                there != id)
-                continue;
-            matching.push_back(std::move(object));
+            if (object->build_id() == build_id) matching.push_back(std::move(object));
         } catch (const elf_error&) {  // not a module
         }
     std::shared_ptr<const placed_object> found = matching.empty() ? nullptr : matching.front();
@@ -108,7 +118,7 @@ std::shared_ptr<const placed_object> linux_host::object_of(const guest_memory& m
         if (complete != matching.end()) found = *complete;
     }
     if (objects_.size() >= max_objects) objects_.clear();
-    objects_.emplace(loaded, found);
+    objects_.insert_or_assign(loaded, known_object{build_id, found});
     return found;
 }
 

@@ -33,7 +33,7 @@ public:
     /// What the kernel has added to the addresses of its file; nothing while it does not run.
     std::optional<std::uint64_t> slide() const;
     /// Where modules have their symbols and are about to begin, and where they end: addresses of
-    /// functions of the kernel.
+    /// functions of the kernel, those of its file while it does not run.
     std::vector<std::uint64_t> module_events() const;
 
     struct module_code {
@@ -82,9 +82,14 @@ private:
     const module_list module_list_;
     const task_list task_list_;
     const places at_;
-    mutable std::map<loaded_module, std::shared_ptr<const placed_object>,
+    struct known_object {
+        std::vector<std::uint8_t> build_id;
+        std::shared_ptr<const placed_object> object;  // null: there is no file
+    };
+    mutable std::map<loaded_module, known_object,
                      bool (*)(const loaded_module&, const loaded_module&)>
-        objects_;  // null: there is no file
+        objects_;
+    mutable std::size_t files_version_ = 0;  // of files_, when these were sought
 };
 
 }  // namespace trn

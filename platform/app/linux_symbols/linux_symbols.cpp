@@ -84,7 +84,8 @@ std::string linux_symbols::describe(std::string_view hart, std::uint64_t pc) {
 fs::path linux_symbols::file_for_gdb(const placed_object& object) {
     const auto file = fs::absolute(object.file());
     if (!object.has_addresses()) return file;
-    const auto known = copies_.find(file);
+    const build wanted(file, object.build_id());
+    const auto known = copies_.find(wanted);
     if (known != copies_.end()) return known->second;
     try {
         if (!copies_folder_) copies_folder_.emplace("trnvp-modules");
@@ -92,7 +93,7 @@ fs::path linux_symbols::file_for_gdb(const placed_object& object) {
             copies_folder_->path() / fmt::format("{}", copies_.size()) / file.filename();
         fs::create_directory(copy.parent_path());
         write_file(copy, without_addresses(read_file(file, max_module)));
-        return copies_[file] = copy;
+        return copies_[wanted] = copy;
     } catch (const std::runtime_error&) {  // no room, or the file is gone
         return file;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/app/linux_symbols/linux_host.h"
@@ -63,7 +65,8 @@ private:
     std::list<known> servers_;
     module_files files_;
     std::optional<temporary_folder> copies_folder_;
-    std::map<std::filesystem::path, std::filesystem::path> copies_;  // of files, for GDB
+    using build = std::pair<std::filesystem::path, std::vector<std::uint8_t>>;  // file, build id
+    std::map<build, std::filesystem::path> copies_;                             // for GDB
 };
 
 }  // namespace trn

@@ -18,6 +18,13 @@ bool is_named(const fs::path& file, std::string_view name) {
 
 }  // namespace
 
+void module_files::prefer(paths& all, fs::path added) {
+    if (!all.empty() && all.back() == added) return;
+    std::erase(all, added);
+    all.push_back(std::move(added));
+    ++version_;
+}
+
 std::vector<fs::path> module_files::named(std::string_view name) const {
     std::vector<fs::path> found;
     for (const auto& file : files_ | std::views::reverse)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trn {
 
@@ -42,8 +43,9 @@ module_list::module_list(const btf& types) {
 
 std::vector<loaded_module> module_list::read(const guest_memory& memory, std::uint64_t head) const {
     std::vector<loaded_module> all;
+    std::set<std::uint64_t> known;  // a damaged list may not lead back to its head
     auto next = memory.number<std::uint64_t>(head);
-    for (std::size_t i = 0; i < max_modules && next && *next != head; ++i) {
+    while (known.size() < max_modules && next && *next != head && known.insert(*next).second) {
         const auto address = *next - list_;
         next = memory.number<std::uint64_t>(*next);
         if (memory.number<std::uint32_t>(address + state_).value_or(unformed_) == unformed_)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trn {
 
@@ -51,7 +52,8 @@ std::vector<linux_task> task_list::read(const guest_memory& memory, std::uint64_
     std::vector<linux_task> all;
     const auto head = first + list_;
     auto next = memory.number<std::uint64_t>(head);
-    for (std::size_t i = 0; i < max_tasks && next && *next != head; ++i) {
+    std::set<std::uint64_t> known;  // a damaged list may not lead back to its head
+    while (known.size() < max_tasks && next && *next != head && known.insert(*next).second) {
         auto found = task_at(memory, *next - list_);
         if (!found) break;
         all.push_back(std::move(*found));
