@@ -140,6 +140,7 @@ TEST_F(TestCommand, MisuseInASetupFailsItsStepUnlessTheScenarioExpectsIt) {
         "  - boot: {within: 1 s}\n"
         "  - copy: {from: host, to: 'axi@0x600000000000', size: 4 KiB, verify: false}\n"
         "    fails: aborted\n"
+        "  - restart_queue: {core: 0}\n"
         "  - memset: {at: hbm0@1 MiB, size: 4 KiB, value: 1}\n";
     std::ofstream(folder / "one.yaml") << "scenario: one\n" << setup << "steps: [wait: 1 us]\n";
     std::ofstream(folder / "two.yaml") << "# a line\nscenario: two\n"
