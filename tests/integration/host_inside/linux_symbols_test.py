@@ -32,7 +32,7 @@ set: {host: linux}
 wall_limit: 300 s
 steps:
   - boot: {host: linux}
-  - host: {run: sleep 1000, within: 10 ms}
+  - host: {run: sleep 1000, within: 500 ms}
 """
 
 
