@@ -92,8 +92,9 @@ std::optional<std::uint64_t> linux_host::slide() const {
 
 std::vector<std::uint64_t> linux_host::module_events() const {
     std::vector<std::uint64_t> all;
+    const auto distance = slide().value_or(0);
     for (const auto place : {at_.module_begins, at_.module_ends})
-        if (place != 0) all.push_back(place + slide().value_or(0));
+        if (place != 0) all.push_back(place + distance);
     return all;
 }
 
